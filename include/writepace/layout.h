@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The segment: what all paced processes of a user share. Fixed-width words, no pointers.
+ *
+ *   header | 256 devices | 4096 tasks | 8192 files
+ *
+ * Every word is either counted (atomic add), replaced (compare-and-swap from a value read), or
+ * claimed (compare-and-swap from 0). Nobody waits for anybody, a process may die between any
+ * two of its steps: sums are repaired by the sweep, claims expire.
+ *
+ * Trust: random bytes written over it may cost accuracy, never a crash or a hang. Whatever is
+ * read from it is bounded before it is used, and no index is ever read from it.
+ */
+#ifndef WRITEPACE_LAYOUT_H
+#define WRITEPACE_LAYOUT_H
+
+#include <stdint.h>
+
+#define WP_LAYOUT_MAGIC UINT64_C(0x9d3ac1e85f7702b6) /* chosen at random once */
+#define WP_LAYOUT_VERSION 1u
+#define WP_DEVICES 256u
+#define WP_TASKS 4096u
+#define WP_FILES 8192u
+#define WP_CONTROL_WORDS 32u /* room for struct control */
+
+struct wp_header {
+	uint64_t magic;         /* written last by the creator */
+	uint32_t version;
+	uint32_t word_bytes;    /* sizeof(void *) makes no difference to the layout; for readers */
+	uint64_t segment_bytes;
+	uint64_t created_ns;    /* CLOCK_BOOTTIME */
+	uint8_t boot_id[40];    /* text of the kernel's boot id: times of another boot mean nothing */
+	uint64_t sweep_ns;      /* claimed: last sweep */
+	uint8_t reserved[48];
+};
+
+struct wp_device {
+	uint64_t key; /* claimed: device number + 1, 0 = free */
+	/* counted, any task */
+	uint64_t dirtied_bytes;     /* new dirt, ever */
+	uint64_t written_bytes;     /* completed writeout, ever */
+	uint64_t outstanding_bytes; /* files' and orphans', signed while updates race */
+	uint64_t inflight_bytes;    /* part of it under writeback, signed */
+	uint64_t orphan_bytes;      /* part of it nobody can ask for any more, signed */
+	/* replaced, any task; CLOCK_MONOTONIC */
+	uint64_t orphan_ns;   /* orphans have been drained up to then */
+	uint64_t orphan_written_bytes; /* written_bytes then */
+	uint64_t idle_ns;     /* last seen without work from us */
+	uint64_t look_ns;     /* last time somebody looked after its writeback */
+	uint64_t progress_ns; /* last completion */
+	uint64_t outstanding_off; /* what the last sweep found too much, twice -> mended */
+	uint64_t inflight_off;
+	uint64_t sweep_accounted_bytes; /* sums of the sweep under way */
+	uint64_t sweep_inflight_bytes;
+	uint64_t starts;        /* counted: units of writeback started, ever */
+	uint64_t busy_starts;   /* counted: those that found something in flight */
+	uint64_t start_ns;      /* claimed: when the next unit is due */
+	uint64_t reserved[6];
+	uint64_t control[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
+};
+
+struct wp_task {
+	uint64_t id;           /* claimed: pid << 32 | tid, 0 = free */
+	uint64_t start_ns;     /* CLOCK_BOOTTIME of its process's attach: a reused pid is newer */
+	uint64_t namespace_id; /* inode of its pid namespace */
+	uint64_t heartbeat_ns; /* silent for 35 s: the slot may be taken */
+	uint64_t device_key;   /* of its last slow path */
+	uint64_t dirtied_bytes;
+	uint64_t slept_ns;
+	uint64_t sleeps;
+};
+
+struct wp_file {
+	uint64_t key;             /* claimed: (device slot + 1) << 56 | inode, 0 = free */
+	uint64_t accounted_bytes; /* outstanding as far as counted; replaced */
+	uint64_t inflight_bytes;  /* replaced */
+	uint64_t seen_ns;         /* last look; silent for 1 s: its bytes become orphans */
+	uint64_t lent_bytes;      /* what became orphans that way, to be taken back */
+	uint64_t low_bytes;       /* nothing is outstanding below this offset */
+	uint64_t cursor_bytes;    /* writeback was started up to here */
+	uint64_t whole_ns;        /* last look at the whole file */
+};
+
+struct wp_segment {
+	struct wp_header header;
+	struct wp_device devices[WP_DEVICES];
+	struct wp_task tasks[WP_TASKS];
+	struct wp_file files[WP_FILES];
+};
+
+_Static_assert(sizeof(struct wp_header) == 128, "layout");
+_Static_assert(sizeof(struct wp_device) == 448, "layout");
+_Static_assert(sizeof(struct wp_task) == 64, "layout");
+_Static_assert(sizeof(struct wp_file) == 64, "layout");
+_Static_assert(sizeof(struct wp_segment) < (4u << 20), "at most 4 MiB");
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What one balance step saw and decided, every intermediate included. Trace, top and tests read
+ * this and nothing else.
+ */
+#ifndef WRITEPACE_VERDICT_H
+#define WRITEPACE_VERDICT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One view of a task and its device, in. */
+struct view {
+	uint64_t now_ns;
+	uint64_t outstanding_bytes; /* of the device: dirty + in flight */
+	uint64_t dirtied_bytes;     /* by this task since its last check */
+	uint64_t paused_when_ns;    /* of the task's last verdict, 0 = none */
+};
+
+/* One verdict, out. */
+struct verdict {
+	struct view view;
+	uint64_t limit_bytes;
+	uint64_t background_bytes;
+	uint64_t setpoint_bytes;
+	uint64_t wall_bytes;
+	uint64_t bandwidth_bps; /* assumed while unknown */
+	uint64_t base_bps;
+	uint64_t pos_q10;
+	uint64_t task_bps;
+	uint64_t max_pause_ns;
+	uint64_t min_pause_ns;
+	uint64_t pause_ns;       /* sleep this long, 0 = go on */
+	uint64_t poll_bytes;     /* check again after this much */
+	uint64_t piece_bytes;    /* longest part of a call between two checks */
+	uint64_t paused_when_ns; /* for the next view */
+	bool free_running;       /* below the setpoint: nobody sleeps */
+	bool at_wall;            /* over the limit and its gentle room: ask again after the pause */
+	bool dirtied_kept;       /* dirtied_bytes stay owed */
+};
+
+#endif

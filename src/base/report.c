@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "base/report.h"
+
+#include <sys/sysmacros.h>
+
+#include "base/foreign.h"
+
+#define NAME_LONGEST 48
+
+static void put_field(struct text *text, const char *name, uint64_t number)
+{
+	text_add_char(text, ' ');
+	text_add(text, name);
+	text_add_char(text, '=');
+	text_add_u64(text, number);
+}
+
+static void put_slept(struct text *text, uint64_t slept_ns)
+{
+	uint64_t slept_ms = slept_ns % WP_SEC(1) / WP_MS(1);
+
+	text_add(text, " slept=");
+	text_add_u64(text, slept_ns / WP_SEC(1));
+	text_add_char(text, '.');
+	text_add(text, slept_ms < 10 ? "00" : slept_ms < 100 ? "0" : "");
+	text_add_u64(text, slept_ms);
+	text_add_char(text, 's');
+}
+
+static void put_devices(struct text *text, const uint64_t *devices)
+{
+	char separator = '=';
+
+	text_add(text, " devices");
+	for (unsigned i = 0; i < WP_TOTALS_DEVICES; i++) {
+		if (!devices[i])
+			continue;
+		text_add_char(text, separator);
+		text_add_u64(text, major(devices[i]));
+		text_add_char(text, ':');
+		text_add_u64(text, minor(devices[i]));
+		separator = ',';
+	}
+	if (separator == '=')
+		text_add(text, "=-");
+}
+
+size_t report_line(char *line, size_t bytes, const char *name, long pid,
+		   const struct totals *totals)
+{
+	struct text text = text_on(line, bytes);
+
+	text_add(&text, "writepace: ");
+	text_add_foreign(&text, name, NAME_LONGEST);
+	text_add_char(&text, '[');
+	text_add_u64(&text, pid > 0 ? (uint64_t)pid : 0);
+	text_add_char(&text, ']');
+	put_field(&text, "charged", totals->charged_bytes);
+	put_field(&text, "dirtied", totals->dirtied_bytes);
+	put_field(&text, "uncovered", totals->uncovered_bytes);
+	put_field(&text, "sleeps", totals->sleeps);
+	put_slept(&text, totals->slept_ns);
+	put_devices(&text, totals->devices);
+	text_add_char(&text, '\n');
+	return text_bytes(&text);
+}

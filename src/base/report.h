@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The summary line of one process (WRITEPACE_STATS=1) or of one command (--stats).
+ */
+#ifndef WP_BASE_REPORT_H
+#define WP_BASE_REPORT_H
+
+#include <writepace/totals.h>
+
+#include "base/types.h"
+
+#define WP_REPORT_LINE_BYTES 768 /* room for every line that report_line() can make */
+
+/*
+ * Write into @line, newline and NUL included:
+ *
+ *   writepace: CMD[PID] charged=N dirtied=N uncovered=N sleeps=N slept=N.NNNs devices=M:m
+ *
+ * Returns the length without the NUL. Bytes are plain numbers; devices by
+ * commas, `-` for none. Signal: pure, may be called anywhere.
+ */
+size_t report_line(char *line, size_t bytes, const char *name, long pid,
+		   const struct totals *totals);
+
+#endif
