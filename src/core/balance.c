@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/balance.h"
+
+#include "base/fixed.h"
+#include "core/pause.h"
+#include "core/position.h"
+
+static void see_device(struct verdict *verdict, const struct control *control,
+		       const struct bounds *bounds)
+{
+	verdict->limit_bytes = control_limit_bytes(control, bounds);
+	verdict->background_bytes = control_background_bytes(verdict->limit_bytes, bounds);
+	verdict->setpoint_bytes =
+		position_setpoint(verdict->limit_bytes, verdict->background_bytes);
+	verdict->wall_bytes = control->wall_bytes;
+	verdict->bandwidth_bps = bandwidth_assumed_bps(&control->bandwidth);
+	verdict->base_bps =
+		control->ratelimit.base_bps ? control->ratelimit.base_bps : BANDWIDTH_INIT_BPS;
+}
+
+/*
+ * What the task may dirty in 100 ms, but no more than a unit of writeback: what is written in
+ * one piece becomes one folio, and a folio is in flight as a whole.
+ */
+static uint64_t piece_bytes(uint64_t task_bps, uint64_t window_bytes)
+{
+	uint64_t bytes = min_u64(ns_to_bytes(WP_MS(100), task_bps),
+				 window_unit_bytes(window_bytes));
+
+	return clamp_u64(pow2_floor(bytes), PIECE_MIN_BYTES, PIECE_MAX_BYTES);
+}
+
+/* K5.3 step 2: no debt is carried out of free running. */
+static void run_free(struct verdict *verdict)
+{
+	verdict->free_running = true;
+	verdict->pause_ns = 0;
+	verdict->paused_when_ns = verdict->view.now_ns;
+	verdict->task_bps = verdict->bandwidth_bps;
+	verdict->pos_q10 = 2 * WP_Q10;
+	verdict->poll_bytes = max_u64(
+		pause_free_poll_bytes(verdict->limit_bytes, verdict->view.outstanding_bytes),
+		PIECE_MIN_BYTES);
+}
+
+static void run_paced(struct verdict *verdict, const struct bounds *bounds)
+{
+	struct pause_view view = {
+		.now_ns = verdict->view.now_ns,
+		.paused_when_ns = verdict->view.paused_when_ns,
+		.dirtied_bytes = verdict->view.dirtied_bytes,
+		.outstanding_bytes = verdict->view.outstanding_bytes,
+		.bandwidth_bps = verdict->bandwidth_bps,
+		.base_bps = verdict->base_bps,
+	};
+	struct pause_plan plan;
+
+	verdict->pos_q10 =
+		position_strict_q10(verdict->limit_bytes, verdict->background_bytes,
+				    verdict->wall_bytes, verdict->view.outstanding_bytes);
+	if (bounds->rate_bps) {
+		/* Why: under a user's ceiling the device is idle in between; being below the
+		 * setpoint is no reason to go faster. */
+		verdict->pos_q10 = min_u64(verdict->pos_q10, WP_Q10);
+		view.outstanding_bytes = max_u64(view.outstanding_bytes, verdict->setpoint_bytes);
+	}
+	verdict->task_bps = ratelimit_task_bps(verdict->base_bps, verdict->pos_q10);
+	if (bounds->rate_bps)
+		verdict->task_bps = min_u64(verdict->task_bps, bounds->rate_bps);
+	verdict->at_wall = !verdict->task_bps;
+	view.task_bps = verdict->task_bps;
+	pause_plan(&plan, &view);
+	verdict->max_pause_ns = plan.max_pause_ns;
+	verdict->min_pause_ns = plan.min_pause_ns;
+	verdict->pause_ns = plan.pause_ns;
+	verdict->poll_bytes = plan.poll_bytes;
+	verdict->paused_when_ns = plan.paused_when_ns;
+	verdict->dirtied_kept = plan.dirtied_kept;
+}
+
+void balance(struct verdict *verdict, const struct view *view, const struct control *control,
+	     const struct bounds *bounds)
+{
+	*verdict = (struct verdict){ .view = *view };
+	see_device(verdict, control, bounds);
+	if (!bounds->rate_bps && view->outstanding_bytes <= verdict->setpoint_bytes)
+		run_free(verdict);
+	else
+		run_paced(verdict, bounds);
+	verdict->piece_bytes = piece_bytes(verdict->task_bps, control->window.kept_bytes);
+}

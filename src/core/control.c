@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/control.h"
+
+#include "base/fixed.h"
+#include "core/position.h"
+
+uint64_t control_limit_bytes(const struct control *control, const struct bounds *bounds)
+{
+	struct limits_view view = {
+		.bandwidth_bps = control->bandwidth.avg_bps,
+		.newcomer_bytes = control->newcomer_bytes ? control->newcomer_bytes
+							  : LIMITS_NEWCOMER_BYTES,
+		.drain_ns = bounds->drain_ns,
+		.rate_bps = bounds->rate_bps,
+		.ceiling_bytes = bounds->ceiling_bytes,
+		.kernel_bytes = bounds->kernel_bytes,
+	};
+
+	return limits_device_bytes(&view);
+}
+
+uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bounds)
+{
+	return mul_div(limit_bytes, bounds->background_pm, 1000);
+}
+
+static void restamp_bandwidth(struct control *control, const struct control_sample *sample)
+{
+	control->bandwidth_stamp_ns = sample->now_ns;
+	control->bandwidth_written_bytes = sample->written_bytes;
+}
+
+static void restamp_base(struct control *control, const struct control_sample *sample)
+{
+	control->base_stamp_ns = sample->now_ns;
+	control->base_dirtied_bytes = sample->dirtied_bytes;
+}
+
+static void begin(struct control *control, const struct control_sample *sample)
+{
+	restamp_bandwidth(control, sample);
+	restamp_base(control, sample);
+	control->newcomer_stamp_ns = sample->now_ns;
+	control->newcomer_written_bytes = sample->written_bytes;
+	control->newcomer_bytes = LIMITS_NEWCOMER_BYTES;
+	control->ratelimit.base_bps = BANDWIDTH_INIT_BPS;
+	control->ratelimit.balanced_bps = BANDWIDTH_INIT_BPS;
+}
+
+static void newcomer_step(struct control *control, const struct control_sample *sample)
+{
+	uint64_t written_bytes = sub_u64(sample->written_bytes, control->newcomer_written_bytes);
+	uint64_t old_bytes = control->newcomer_bytes;
+
+	control->newcomer_bytes = limits_newcomer_bytes(old_bytes, written_bytes);
+	if (control->newcomer_bytes == old_bytes &&
+	    sample->now_ns - control->newcomer_stamp_ns < LIMITS_NEWCOMER_NS)
+		return;
+	control->newcomer_stamp_ns = sample->now_ns;
+	control->newcomer_written_bytes = sample->written_bytes;
+}
+
+/* Only what completed while the device was busy for us tells what it can do. */
+static void bandwidth_update(struct control *control, const struct control_sample *sample)
+{
+	uint64_t elapsed_ns = sub_u64(sample->now_ns, control->bandwidth_stamp_ns);
+	uint64_t written_bytes = sub_u64(sample->written_bytes, control->bandwidth_written_bytes);
+	bool known = control->bandwidth.avg_bps;
+
+	if (sample->idle_ns >= control->bandwidth_stamp_ns) {
+		restamp_bandwidth(control, sample);
+		return;
+	}
+	if (elapsed_ns < (known ? BANDWIDTH_INTERVAL_NS : BANDWIDTH_FIRST_NS)) {
+		if (!known)
+			bandwidth_hint(&control->bandwidth, written_bytes, elapsed_ns);
+		return;
+	}
+	bandwidth_step(&control->bandwidth, written_bytes, elapsed_ns);
+	if (!known) {
+		/* the first value takes the base rate along */
+		control->ratelimit.base_bps = control->bandwidth.avg_bps;
+		control->ratelimit.balanced_bps = control->ratelimit.base_bps;
+	}
+	restamp_bandwidth(control, sample);
+}
+
+static void base_update(struct control *control, const struct control_sample *sample,
+			const struct bounds *bounds)
+{
+	uint64_t elapsed_ns = sub_u64(sample->now_ns, control->base_stamp_ns);
+	uint64_t limit_bytes = control_limit_bytes(control, bounds);
+	uint64_t background_bytes = control_background_bytes(limit_bytes, bounds);
+	uint64_t bandwidth_bps = bandwidth_assumed_bps(&control->bandwidth);
+	struct ratelimit_sample rate = {
+		.bandwidth_bps = bounds->rate_bps ? min_u64(bandwidth_bps, bounds->rate_bps)
+						  : bandwidth_bps,
+		.pos_q10 = position_strict_q10(limit_bytes, background_bytes, control->wall_bytes,
+					       sample->outstanding_bytes),
+		.outstanding_bytes = sample->outstanding_bytes,
+		.setpoint_bytes = position_setpoint(limit_bytes, background_bytes),
+	};
+
+	if (elapsed_ns < BANDWIDTH_INTERVAL_NS)
+		return;
+	rate.dirty_bps = rate_of(sub_u64(sample->dirtied_bytes, control->base_dirtied_bytes),
+				 elapsed_ns);
+	/* Why the period: after a long silence the dirty rate is an average over nothing. */
+	if (elapsed_ns < BANDWIDTH_PERIOD_NS && (control->bandwidth.avg_bps || bounds->rate_bps))
+		ratelimit_step(&control->ratelimit, &rate);
+	restamp_base(control, sample);
+}
+
+uint64_t control_interval_ns(const struct control *control)
+{
+	uint64_t bandwidth_bps = control->bandwidth.avg_bps ? control->bandwidth.avg_bps
+							    : control->bandwidth.last_bps;
+
+	/* Why not at the start: what the device does with a larger window must show. */
+	if (control->window.phase == WINDOW_START)
+		return 0;
+	return spacing_interval_ns(&control->spacing, bandwidth_bps,
+				   window_unit_bytes(control->window.bytes),
+				   control->window.phase == WINDOW_UP);
+}
+
+void control_step(struct control *control, const struct control_sample *sample,
+		  const struct bounds *bounds)
+{
+	struct window_sample window = {
+		.now_ns = sample->now_ns,
+		.written_bytes = sample->written_bytes,
+		.busy = sample->idle_ns < control->stamp_ns,
+	};
+
+	if (!control->stamp_ns)
+		begin(control, sample);
+	control->stamp_ns = sample->now_ns;
+	if (!control->bandwidth.avg_bps)
+		newcomer_step(control, sample);
+	bandwidth_update(control, sample);
+	base_update(control, sample, bounds);
+	control->wall_bytes = limits_wall_bytes(control->wall_bytes,
+						control_limit_bytes(control, bounds),
+						sample->outstanding_bytes);
+	window.cap_bytes = ns_to_bytes(bounds->latency_ns, max_u64(control->bandwidth.avg_bps,
+								   control->window.kept_bps));
+	if (!control->bandwidth.avg_bps)
+		window.cap_bytes = max_u64(window.cap_bytes, 2 * control->window.bytes);
+	if (window_step(&control->window, &window) && control->bandwidth.avg_bps)
+		bandwidth_raise(&control->bandwidth, control->window.kept_bps);
+	spacing_step(&control->spacing, sample->starts, sample->busy_starts, sample->now_ns);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One step of what all tasks of a device share: its bandwidth, the base rate, the newcomer's
+ * limit, the wall, the window. Pure; the same code steps the segment, the simulator, the tests.
+ *
+ * The state is a row of 64-bit words, so that a front end can copy it, step the copy and
+ * publish word by word.
+ */
+#ifndef WP_CORE_CONTROL_H
+#define WP_CORE_CONTROL_H
+
+#include "core/bandwidth.h"
+#include "core/limits.h"
+#include "core/ratelimit.h"
+#include "core/spacing.h"
+#include "core/window.h"
+
+#define CONTROL_INTERVAL_NS WP_MS(10) /* shortest time between two steps */
+
+struct control {
+	uint64_t stamp_ns; /* of the last step, 0 = never; who moves it may publish the rest */
+	uint64_t bandwidth_stamp_ns;
+	uint64_t bandwidth_written_bytes;
+	uint64_t base_stamp_ns;
+	uint64_t base_dirtied_bytes;
+	uint64_t newcomer_stamp_ns;
+	uint64_t newcomer_written_bytes;
+	uint64_t newcomer_bytes;
+	uint64_t wall_bytes;
+	struct bandwidth bandwidth;
+	struct ratelimit ratelimit;
+	struct window window;
+	struct spacing spacing;
+};
+
+#define CONTROL_WORDS (sizeof(struct control) / sizeof(uint64_t))
+
+/* What the user and the kernel allow. */
+struct bounds {
+	uint64_t drain_ns;
+	uint64_t latency_ns;
+	uint64_t rate_bps;      /* 0 = none */
+	uint64_t ceiling_bytes; /* 0 = none */
+	uint64_t kernel_bytes;  /* 0 = unknown */
+	uint64_t background_pm;
+};
+
+struct control_sample {
+	uint64_t now_ns;
+	uint64_t written_bytes; /* completions of the device, ever */
+	uint64_t dirtied_bytes; /* new dirt of the device, ever */
+	uint64_t outstanding_bytes;
+	uint64_t idle_ns; /* when the device was last seen without work from us */
+	uint64_t starts;  /* units started, ever */
+	uint64_t busy_starts; /* those that found the device busy */
+};
+
+/* The device's limit and background line under @bounds. */
+uint64_t control_limit_bytes(const struct control *control, const struct bounds *bounds);
+uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bounds);
+
+/* Time between the starts of two units of the window, 0 = as soon as there is room. */
+uint64_t control_interval_ns(const struct control *control);
+
+/* Step @control. Bandwidth and base rate move every 200 ms, the window at its own epochs. */
+void control_step(struct control *control, const struct control_sample *sample,
+		  const struct bounds *bounds);
+
+#endif

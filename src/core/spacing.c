@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/spacing.h"
+
+#include "base/fixed.h"
+
+void spacing_step(struct spacing *spacing, uint64_t starts, uint64_t busy_starts,
+		  uint64_t now_ns)
+{
+	uint64_t epoch_starts = starts - spacing->epoch_starts;
+	uint64_t epoch_busy_starts = busy_starts - spacing->epoch_busy_starts;
+
+	if (!spacing->gain_q10)
+		spacing->gain_q10 = SPACING_GAIN_Q10;
+	if (now_ns - spacing->epoch_ns < SPACING_EPOCH_NS)
+		return;
+	if (epoch_busy_starts)
+		spacing->gain_q10 = SPACING_GAIN_Q10;
+	else if (epoch_starts >= SPACING_STARTS)
+		spacing->gain_q10 = min_u64(spacing->gain_q10 + spacing->gain_q10 / 4,
+					    SPACING_GAIN_MAX_Q10);
+	spacing->epoch_ns = now_ns;
+	spacing->epoch_starts = starts;
+	spacing->epoch_busy_starts = busy_starts;
+}
+
+uint64_t spacing_interval_ns(const struct spacing *spacing, uint64_t bandwidth_bps,
+			     uint64_t unit_bytes, bool probing)
+{
+	uint64_t gain_q10 = max_u64(spacing->gain_q10, SPACING_GAIN_Q10);
+
+	if (probing)
+		gain_q10 = max_u64(gain_q10, SPACING_PROBE_Q10);
+	if (!bandwidth_bps)
+		return 0;
+	return bytes_to_ns(unit_bytes, mul_div(bandwidth_bps, gain_q10, WP_Q10));
+}
+
+bool spacing_may_start(uint64_t clock_ns, uint64_t interval_ns, uint64_t now_ns,
+		       uint64_t *next_clock_ns)
+{
+	/* Why the upper bound: a clock of the future is damage, not a reason to wait. */
+	if (clock_ns > now_ns && clock_ns < now_ns + WP_SEC(1))
+		return false;
+	*next_clock_ns = clamp_u64(clock_ns, sub_u64(now_ns, SPACING_LAG_NS), now_ns) + interval_ns;
+	return true;
+}

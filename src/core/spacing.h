@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How quickly units of writeback follow one another. Pure.
+ *
+ * A device that is given the next unit the moment it has done the last spends its burst credit
+ * (a cache, a throttle's slice) at once and then makes everybody wait for the rest of the slice.
+ * Units spread a little faster than it writes leave hardly any such wait, and cost nothing:
+ *
+ *   interval = unit / (bandwidth * gain)         gain = 1 1/16
+ *
+ * Where not one start of a quarter of a second found the device busy, it can do more than its
+ * bandwidth says: the gain grows by a quarter until one does.
+ */
+#ifndef WP_CORE_SPACING_H
+#define WP_CORE_SPACING_H
+
+#include "base/types.h"
+
+#define SPACING_GAIN_Q10 (WP_Q10 + WP_Q10 / 16)
+#define SPACING_GAIN_MAX_Q10 (64 * WP_Q10)
+#define SPACING_EPOCH_NS WP_MS(250)
+#define SPACING_PROBE_Q10 (WP_Q10 + WP_Q10 / 4) /* while a larger window is tried */
+#define SPACING_STARTS 8         /* fewer in an epoch prove nothing */
+#define SPACING_LAG_NS WP_MS(20) /* starts missed for longer are not made up for */
+
+struct spacing {
+	uint64_t gain_q10;
+	uint64_t epoch_ns;
+	uint64_t epoch_starts;      /* of the device, ever, when the epoch began */
+	uint64_t epoch_busy_starts; /* those that found something in flight */
+};
+
+void spacing_step(struct spacing *spacing, uint64_t starts, uint64_t busy_starts,
+		  uint64_t now_ns);
+
+/* Time from one start to the next; 0 while the bandwidth is unknown (0). */
+uint64_t spacing_interval_ns(const struct spacing *spacing, uint64_t bandwidth_bps,
+			     uint64_t unit_bytes, bool probing);
+
+/* May a unit start at @now_ns when the last one was due at @clock_ns? The clock afterwards. */
+bool spacing_may_start(uint64_t clock_ns, uint64_t interval_ns, uint64_t now_ns,
+		       uint64_t *next_clock_ns);
+
+#endif
