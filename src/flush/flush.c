@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "flush/flush.h"
+
+#include "base/order.h"
+#include "core/spacing.h"
+#include "core/window.h"
+#include "host/kernel.h"
+#include "shm/device.h"
+#include "shm/file.h"
+
+#define WHOLE_NS WP_SEC(1)      /* how often the whole file is looked at */
+#define LOW_STEP_BYTES WP_MIB(1) /* the clean head grows in steps of at least this */
+#define MAX_PROBES 64
+#define MAX_UNITS 16
+
+static bool is_clean(const struct kernel_pages *pages)
+{
+	return !pages->dirty_bytes && !pages->writeback_bytes;
+}
+
+/*
+ * Move the offset below which nothing is outstanding. Why: a look costs 9 ns a page, and a
+ * sequential writer has all that matters at its end. Once a second the head is looked at too,
+ * because somebody may have gone back to it.
+ */
+static void move_low(const struct flush_file *flush, uint64_t now_ns)
+{
+	uint64_t low_bytes = word_read(&flush->file->low_bytes);
+	uint64_t cursor_bytes = word_read(&flush->file->cursor_bytes);
+	struct kernel_pages pages;
+
+	if (now_ns > word_read(&flush->file->whole_ns) + WHOLE_NS) {
+		word_write(&flush->file->whole_ns, now_ns);
+		if (low_bytes && (kernel_cachestat(flush->fd, 0, low_bytes, &pages) ||
+				  !is_clean(&pages))) {
+			word_write(&flush->file->low_bytes, 0);
+			return;
+		}
+	}
+	if (cursor_bytes >= low_bytes + LOW_STEP_BYTES &&
+	    !kernel_cachestat(flush->fd, low_bytes, cursor_bytes - low_bytes, &pages) &&
+	    is_clean(&pages))
+		word_replace(&flush->file->low_bytes, low_bytes, cursor_bytes);
+}
+
+int64_t flush_look(const struct flush_file *flush, uint64_t dirtied_bytes, uint64_t now_ns)
+{
+	struct kernel_pages pages;
+	struct file_look look = { .dirtied_bytes = dirtied_bytes, .now_ns = now_ns };
+	int error;
+
+	move_low(flush, now_ns);
+	error = kernel_cachestat(flush->fd, word_read(&flush->file->low_bytes), 0, &pages);
+	if (error)
+		return error;
+	look.present_bytes = pages.dirty_bytes + pages.writeback_bytes;
+	look.inflight_bytes = pages.writeback_bytes;
+	file_settle(flush->file, flush->device, &look);
+	return (int64_t)pages.dirty_bytes;
+}
+
+static uint64_t dirty_in(const struct flush_file *flush, uint64_t offset_bytes, uint64_t length_bytes)
+{
+	struct kernel_pages pages;
+
+	if (kernel_cachestat(flush->fd, offset_bytes, length_bytes, &pages))
+		return 0;
+	return pages.dirty_bytes;
+}
+
+/*
+ * The first offset from the cursor on whose next unit holds something dirty: steps that double
+ * over clean ranges, then halves back. False when there is none up to the end of the file.
+ */
+static bool next_dirty(const struct flush_file *flush, uint64_t unit_bytes, uint64_t *offset_bytes)
+{
+	uint64_t at_bytes = *offset_bytes;
+	uint64_t step_bytes = unit_bytes;
+
+	for (int probe = 0; probe < MAX_PROBES; probe++) {
+		if (flush->size_bytes && at_bytes >= flush->size_bytes)
+			return false;
+		if (!dirty_in(flush, at_bytes, step_bytes)) {
+			if (at_bytes > INT64_MAX - 2 * step_bytes)
+				return false;
+			at_bytes += step_bytes;
+			if (step_bytes < WP_GIB(64))
+				step_bytes *= 2;
+		} else if (step_bytes > unit_bytes) {
+			step_bytes /= 2;
+		} else {
+			*offset_bytes = at_bytes;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One unit at the cursor, which turns round at the end. 0: nothing found. */
+static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
+{
+	uint64_t cursor_bytes = word_read(&flush->file->cursor_bytes);
+	uint64_t offset_bytes = cursor_bytes;
+	int error;
+
+	if (!next_dirty(flush, unit_bytes, &offset_bytes)) {
+		offset_bytes = word_read(&flush->file->low_bytes);
+		if (!next_dirty(flush, unit_bytes, &offset_bytes))
+			return 0;
+	}
+	/* Order: who moves the cursor starts that unit; another takes the next one. */
+	if (!word_replace(&flush->file->cursor_bytes, cursor_bytes, offset_bytes + unit_bytes))
+		return 0;
+	error = kernel_start_writeback(flush->fd, offset_bytes, unit_bytes);
+	if (error)
+		return error;
+	file_started(flush->file, flush->device, unit_bytes);
+	return (int64_t)unit_bytes;
+}
+
+/*
+ * Is a unit due, is there room for it, is it ours to start?
+ * Order: who moves the device's clock may start the unit that was due.
+ */
+static bool take_turn(struct wp_device *device, uint64_t unit_bytes, const struct flush_pace *pace)
+{
+	uint64_t inflight_bytes = device_inflight_bytes(device);
+	uint64_t clock_ns = word_read(&device->start_ns);
+	uint64_t next_ns;
+
+	if (!spacing_may_start(clock_ns, pace->interval_ns, pace->now_ns, &next_ns))
+		return false;
+	if (inflight_bytes)
+		word_add(&device->busy_starts, 1);
+	return inflight_bytes + unit_bytes <= pace->window_bytes &&
+	       word_replace(&device->start_ns, clock_ns, next_ns);
+}
+
+int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
+		    const struct flush_pace *pace)
+{
+	uint64_t unit_bytes = window_unit_bytes(pace->window_bytes);
+	uint64_t started_bytes = 0;
+
+	for (int unit = 0; unit < MAX_UNITS && started_bytes < dirty_bytes; unit++) {
+		int64_t started;
+
+		if (!take_turn(flush->device, unit_bytes, pace))
+			break;
+		started = start_unit(flush, unit_bytes);
+		if (started < 0)
+			return started;
+		if (!started)
+			break;
+		word_add(&flush->device->starts, 1);
+		started_bytes += (uint64_t)started;
+	}
+	return (int64_t)started_bytes;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Looking after one file's writeback: what is there, what to start next.
+ *
+ * The caller does it, on its slow path, with its own descriptor, in units no larger than the
+ * device's window has room for, and never waits for one (design 3, K7.5): started is not done;
+ * the next look tells.
+ */
+#ifndef WP_FLUSH_FLUSH_H
+#define WP_FLUSH_FLUSH_H
+
+#include <writepace/layout.h>
+
+#include "base/types.h"
+
+struct flush_file {
+	int fd;
+	uint64_t size_bytes;      /* 0 = unknown: a block device */
+	struct wp_file *file;     /* shared entry */
+	struct wp_device *device;
+};
+
+/*
+ * Ask the kernel what of the file is outstanding and settle it, @dirtied_bytes being the
+ * caller's new dirt. Returns the bytes that are dirty and not yet in flight, or a negative
+ * errno when the file can not be asked (EPERM, ENOSYS).
+ */
+int64_t flush_look(const struct flush_file *flush, uint64_t dirtied_bytes, uint64_t now_ns);
+
+/* How much may be started, and how quickly. */
+struct flush_pace {
+	uint64_t window_bytes;
+	uint64_t interval_ns; /* between two units, 0 = at once */
+	uint64_t now_ns;
+};
+
+/*
+ * Start units of the file while the window has room, the next one is due and something is
+ * dirty; @dirty_bytes from the last look. Returns the bytes started, or a negative errno.
+ */
+int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
+		    const struct flush_pace *pace);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "host/kernel.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+
+#include "host/sys.h"
+
+#ifndef SYS_cachestat
+#define SYS_cachestat 451 /* one number on every architecture */
+#endif
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+#define ZFS_SUPER_MAGIC 0x2fc12fc1
+
+struct cachestat_range {
+	uint64_t offset;
+	uint64_t length;
+};
+
+struct cachestat {
+	uint64_t cache;
+	uint64_t dirty;
+	uint64_t writeback;
+	uint64_t evicted;
+	uint64_t recently_evicted;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	/* Order: the vdso answers; it knows no errno but for a bad clock. */
+	clock_gettime(clock, &t);
+	return WP_SEC(t.tv_sec) + (uint64_t)t.tv_nsec;
+}
+
+uint64_t kernel_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t kernel_boot_ns(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
+bool kernel_sleep_ns(uint64_t span_ns)
+{
+	struct timespec span = {
+		.tv_sec = (time_t)(span_ns / WP_SEC(1)),
+		.tv_nsec = (long)(span_ns % WP_SEC(1)),
+	};
+
+	return !sys_call(SYS_nanosleep, &span, NULL);
+}
+
+static uint64_t dirtied_bytes(int who)
+{
+	struct rusage usage;
+
+	if (sys_call(SYS_getrusage, who, &usage) < 0)
+		return 0;
+	return (uint64_t)usage.ru_oublock * 512;
+}
+
+uint64_t kernel_thread_dirtied_bytes(void)
+{
+	return dirtied_bytes(RUSAGE_THREAD);
+}
+
+uint64_t kernel_process_dirtied_bytes(void)
+{
+	return dirtied_bytes(RUSAGE_SELF);
+}
+
+int kernel_cachestat(int fd, uint64_t offset_bytes, uint64_t length_bytes,
+		     struct kernel_pages *pages)
+{
+	struct cachestat_range range = { .offset = offset_bytes, .length = length_bytes };
+	struct cachestat stat = { 0 };
+	uint64_t page_bytes = (uint64_t)getpagesize();
+	long result = sys_call(SYS_cachestat, fd, &range, &stat, 0);
+
+	pages->dirty_bytes = stat.dirty * page_bytes;
+	pages->writeback_bytes = stat.writeback * page_bytes;
+	return (int)result;
+}
+
+int kernel_start_writeback(int fd, uint64_t offset_bytes, uint64_t length_bytes)
+{
+	return (int)sys_call(SYS_sync_file_range, fd, offset_bytes, length_bytes,
+			     SYNC_FILE_RANGE_WRITE);
+}
+
+/* File systems whose pages are never written back, or not through the page cache we can ask. */
+static bool has_writeback(int fd, bool *reflinks)
+{
+	struct statfs statfs;
+
+	if (sys_call(SYS_fstatfs, fd, &statfs) < 0)
+		return false;
+	*reflinks = false;
+	switch ((unsigned long)statfs.f_type) {
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+	case HUGETLBFS_MAGIC:
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+	case DEBUGFS_MAGIC:
+	case TRACEFS_MAGIC:
+	case CGROUP_SUPER_MAGIC:
+	case CGROUP2_SUPER_MAGIC:
+	case DEVPTS_SUPER_MAGIC:
+	case SECURITYFS_MAGIC:
+	case PIPEFS_MAGIC:
+	case ANON_INODE_FS_MAGIC:
+	case ZFS_SUPER_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC: /* cachestat sees nothing there: doc/LIMITS.md */
+		return false;
+	case BTRFS_SUPER_MAGIC:
+	case XFS_SUPER_MAGIC:
+		*reflinks = true;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* Why errno is saved: this one goes through libc, whose struct stat is the one we know. */
+static bool identify(int fd, struct stat *st)
+{
+	int saved_errno = errno;
+	bool known = !fstat(fd, st) && (S_ISREG(st->st_mode) || S_ISBLK(st->st_mode));
+
+	errno = saved_errno;
+	return known;
+}
+
+static uint64_t device_of(const struct stat *st)
+{
+	return S_ISBLK(st->st_mode) ? st->st_rdev : st->st_dev;
+}
+
+int kernel_open_flags(int fd)
+{
+	return (int)sys_call(SYS_fcntl, fd, F_GETFL);
+}
+
+void kernel_backing(int fd, struct backing *backing)
+{
+	struct stat st;
+	int flags;
+
+	*backing = (struct backing){ .kind = BACKING_NONE };
+	if (!identify(fd, &st))
+		return;
+	flags = kernel_open_flags(fd);
+	if (flags < 0 || (flags & (O_DIRECT | O_DSYNC | O_SYNC | O_PATH)))
+		return;
+	backing->device = device_of(&st);
+	backing->inode = st.st_ino;
+	if (S_ISBLK(st.st_mode)) {
+		backing->kind = BACKING_BLOCK;
+	} else if (has_writeback(fd, &backing->reflinks)) {
+		backing->kind = BACKING_FILE;
+		backing->size_bytes = (uint64_t)st.st_size;
+	}
+}
+
+bool kernel_still(int fd, struct backing *backing)
+{
+	struct stat st;
+
+	if (!identify(fd, &st) || device_of(&st) != backing->device ||
+	    st.st_ino != backing->inode)
+		return false;
+	if (S_ISREG(st.st_mode))
+		backing->size_bytes = (uint64_t)st.st_size;
+	return true;
+}
+
+int kernel_reserve(int fd, uint64_t bytes)
+{
+	return (int)sys_call(SYS_fallocate, fd, 0, 0, bytes);
+}
+
+uint64_t kernel_task_id(void)
+{
+	return (uint64_t)sys_call(SYS_getpid) << 32 | (uint64_t)sys_call(SYS_gettid);
+}

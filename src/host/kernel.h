@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the engine asks of the kernel and tells it, in the engine's words. Every function here is
+ * async-signal-safe, opens nothing, allocates nothing and leaves errno alone.
+ * Errors are negative errnos.
+ */
+#ifndef WP_HOST_KERNEL_H
+#define WP_HOST_KERNEL_H
+
+#include "base/types.h"
+
+/* CLOCK_MONOTONIC. */
+uint64_t kernel_now_ns(void);
+
+/* CLOCK_BOOTTIME, comparable with the start times in /proc. */
+uint64_t kernel_boot_ns(void);
+
+/* Sleep @span_ns; false when a signal ended it early. No cancellation point. */
+bool kernel_sleep_ns(uint64_t span_ns);
+
+/* Bytes the calling thread (or its whole process) dirtied or wrote directly since it began. */
+uint64_t kernel_thread_dirtied_bytes(void);
+uint64_t kernel_process_dirtied_bytes(void);
+
+/* What a file has in the page cache. */
+struct kernel_pages {
+	uint64_t dirty_bytes;
+	uint64_t writeback_bytes;
+};
+
+/*
+ * Pages of @fd from @offset_bytes on, @length_bytes long, 0 = to the end. A large folio counts
+ * whole. -EPERM: neither owner nor writable; -ENOSYS: before Linux 6.5.
+ */
+int kernel_cachestat(int fd, uint64_t offset_bytes, uint64_t length_bytes,
+		     struct kernel_pages *pages) WP_MUST_CHECK;
+
+/* Start writeback of a range, never wait for it. May block for as long as the queue is full. */
+int kernel_start_writeback(int fd, uint64_t offset_bytes, uint64_t length_bytes) WP_MUST_CHECK;
+
+/* What stands behind a descriptor. */
+enum backing_kind {
+	BACKING_NONE,  /* nothing to pace: pipe, socket, tty, tmpfs, direct or synchronous */
+	BACKING_FILE,  /* a regular file on a file system with writeback */
+	BACKING_BLOCK, /* a block device */
+};
+
+struct backing {
+	enum backing_kind kind;
+	bool reflinks;       /* on a file system that can share extents */
+	uint64_t device;     /* device number */
+	uint64_t inode;
+	uint64_t size_bytes; /* 0 for a block device */
+};
+
+/* Whole: kind, file system, device. Three system calls. */
+void kernel_backing(int fd, struct backing *backing);
+
+/* Is it still the file of @backing? Refreshes its size. One system call. */
+bool kernel_still(int fd, struct backing *backing) WP_MUST_CHECK;
+
+/* The open flags (O_APPEND, O_DIRECT ...), or a negative errno. */
+int kernel_open_flags(int fd);
+
+/* Reserve the blocks of a file of ours, so that it can not fail later. */
+int kernel_reserve(int fd, uint64_t bytes) WP_MUST_CHECK;
+
+/* Identity of the calling task: pid << 32 | tid. */
+uint64_t kernel_task_id(void);
+
+#endif

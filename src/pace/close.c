@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What is outstanding of a file that is being closed would burst when somebody calls sync, or
+ * when the kernel's 30 s are over, and hold up everybody's fsync then. So it goes first, through
+ * the window, as long as that takes but no longer than the drain target.
+ */
+#include "base/order.h"
+#include "host/kernel.h"
+#include "pace/pace.h"
+#include "pace/slow.h"
+#include "shm/device.h"
+#include "shm/file.h"
+
+static void drain(struct slow *slow)
+{
+	uint64_t until_ns = slow->now_ns + slow->bounds.drain_ns;
+	uint64_t window_bytes = max_u64(slow->control.window.kept_bytes, WINDOW_MIN_BYTES);
+
+	if (slow->manner == PACE_NO_SLEEP)
+		return;
+	if (word_read(&slow->flush.file->accounted_bytes) > window_bytes)
+		word_add(&slow->process->totals.sleeps, 1);
+	while (word_read(&slow->flush.file->accounted_bytes) > window_bytes &&
+	       slow->now_ns < until_ns) {
+		if (!slow_sleep(slow, until_ns))
+			return;
+		slow_tick(slow, 0, 0);
+	}
+}
+
+void pace_close(struct pace_process *process, struct pace_task *task, struct pace_handle *handle,
+		int fd)
+{
+	struct slow slow = {
+		.process = process,
+		.task = task,
+		.handle = handle,
+		.flush = { .fd = fd },
+		.manner = PACE_SLEEP,
+	};
+
+	if (!slow_enter(&slow))
+		return;
+	if (pace_has_dirt(handle) && slow_locate(&slow) && slow.flush.device) {
+		slow_take_dirt(&slow);
+		slow_tick(&slow, slow.dirtied_bytes, 0);
+		if (slow.flush.file) {
+			drain(&slow);
+			file_abandon(slow.flush.file, slow.flush.device, slow.now_ns);
+		}
+	}
+	word_write(&handle->charged_bytes, 0);
+	word_write(&handle->slots, 0);
+	slow_leave(&slow);
+}

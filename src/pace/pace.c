@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "pace/pace.h"
+
+#include "base/order.h"
+#include "host/kernel.h"
+#include "pace/slow.h"
+#include "shm/device.h"
+
+#define POLL_STRETCH_MAX 32
+#define RELEASE_NS WP_SEC(5) /* nothing completed for so long: callers go on (design 8) */
+
+static void decide(const struct slow *slow, struct verdict *verdict)
+{
+	struct view view = {
+		.now_ns = slow->now_ns,
+		.outstanding_bytes = device_outstanding_bytes(slow->flush.device),
+		.dirtied_bytes = slow->task->owed_bytes,
+		.paused_when_ns = slow->task->paused_when_ns,
+	};
+
+	balance(verdict, &view, &slow->control, &slow->bounds);
+}
+
+/*
+ * Bytes charged only decide when to look (design 5). A task most of whose writes go to pages
+ * that are dirty already looks as much less often, but never later than half the room left.
+ */
+static uint64_t poll_bytes(const struct slow *slow, const struct verdict *verdict)
+{
+	uint64_t stretch = slow->charged_bytes / max_u64(slow->dirtied_bytes, 1);
+	uint64_t room_bytes = sub_u64(verdict->limit_bytes, verdict->view.outstanding_bytes) / 2;
+
+	if (stretch < 2)
+		return verdict->poll_bytes;
+	return max_u64(verdict->poll_bytes,
+		       min_u64(room_bytes,
+			       verdict->poll_bytes * min_u64(stretch, POLL_STRETCH_MAX)));
+}
+
+static void keep(const struct slow *slow, const struct verdict *verdict)
+{
+	struct pace_task *task = slow->task;
+
+	task->poll_bytes = poll_bytes(slow, verdict);
+	task->piece_bytes = verdict->piece_bytes;
+	task->paused_when_ns = verdict->paused_when_ns;
+	if (!verdict->dirtied_kept)
+		task->owed_bytes = 0;
+}
+
+/* Has the device completed nothing since @since_ns for longer than anybody should be held? */
+static bool is_dead(const struct slow *slow, uint64_t since_ns)
+{
+	uint64_t progress_ns = max_u64(word_read(&slow->flush.device->progress_ns), since_ns);
+
+	return slow->now_ns > since_ns + RELEASE_NS && slow->now_ns > progress_ns + RELEASE_NS;
+}
+
+/* One pause, in steps, looking after writeback at each. False when a signal cut it. */
+static bool pause_once(struct slow *slow, const struct verdict *verdict)
+{
+	uint64_t until_ns = slow->now_ns + verdict->pause_ns;
+
+	word_add(&slow->process->totals.sleeps, 1);
+	while (slow->now_ns < until_ns) {
+		if (!slow_sleep(slow, until_ns))
+			return false;
+		slow_tick(slow, 0, verdict->background_bytes);
+	}
+	return true;
+}
+
+/* One sleep for what was dirtied before; at the wall again and again (K5.3 step 13). */
+static void pay(struct slow *slow)
+{
+	uint64_t since_ns = slow->now_ns;
+	struct verdict verdict;
+
+	decide(slow, &verdict);
+	while (verdict.pause_ns && slow->manner != PACE_NO_SLEEP) {
+		keep(slow, &verdict);
+		if (!pause_once(slow, &verdict) || !verdict.at_wall || is_dead(slow, since_ns))
+			return;
+		decide(slow, &verdict);
+	}
+	keep(slow, &verdict);
+}
+
+bool pace_before(struct pace_process *process, struct pace_task *task, struct pace_handle *handle,
+		 int fd, enum pace_manner manner)
+{
+	struct slow slow = {
+		.process = process,
+		.task = task,
+		.handle = handle,
+		.flush = { .fd = fd },
+		.manner = manner,
+	};
+	bool same;
+
+	if (!slow_enter(&slow))
+		return true;
+	same = slow_locate(&slow);
+	if (same && slow.flush.device) {
+		uint64_t limit_bytes = control_limit_bytes(&slow.control, &slow.bounds);
+
+		slow_take_dirt(&slow);
+		slow_tick(&slow, slow.dirtied_bytes,
+			  control_background_bytes(limit_bytes, &slow.bounds));
+		pay(&slow);
+	} else {
+		task->charged_bytes = 0;
+	}
+	slow_leave(&slow);
+	return same;
+}

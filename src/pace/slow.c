@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "pace/slow.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include "base/fixed.h"
+#include "base/order.h"
+#include "host/kernel.h"
+#include "host/sys.h"
+#include "shm/device.h"
+#include "shm/file.h"
+#include "shm/task.h"
+
+#define STALE_NS WP_SEC(1)       /* nobody is inside for so long: a long jump left it */
+#define STEP_MIN_NS WP_US(200)   /* between two looks at what is in flight */
+#define STEP_MAX_NS WP_MS(5)
+#define PATIENCE_NS WP_MS(20)    /* a device nobody looked after for longer ran idle */
+
+bool slow_enter(struct slow *slow)
+{
+	struct pace_task *task = slow->task;
+	uint64_t now_ns = kernel_now_ns();
+
+	if (task->inside_ns && now_ns < task->inside_ns + STALE_NS)
+		return false;
+	if (!pace_own(slow->process, task) || !segment_ready(&slow->process->segment))
+		return false;
+	task->inside_ns = now_ns;
+	slow->now_ns = now_ns;
+	slow->bounds = (struct bounds){
+		.drain_ns = slow->process->conf.drain_ns,
+		.latency_ns = slow->process->conf.latency_ns,
+		.rate_bps = slow->process->conf.rate_bps,
+		.ceiling_bytes = slow->process->conf.limit_bytes,
+		.kernel_bytes = slow->process->kernel_limit_bytes,
+		.background_pm = slow->process->conf.background_pm,
+	};
+	return true;
+}
+
+void slow_leave(struct slow *slow)
+{
+	slow->task->inside_ns = 0;
+}
+
+static int locate_device(struct wp_segment *map, const struct pace_handle *handle, uint64_t slots)
+{
+	int slot = (int)(slots >> 32) - 1;
+
+	if (slot >= 0 && slot < (int)WP_DEVICES &&
+	    device_number(&map->devices[slot]) == handle->backing.device)
+		return slot;
+	return device_slot(map, handle->backing.device);
+}
+
+static void locate_slots(struct slow *slow, struct wp_segment *map)
+{
+	struct pace_handle *handle = slow->handle;
+	uint64_t slots = word_read(&handle->slots);
+	int device = locate_device(map, handle, slots);
+	int file = (int)(slots & UINT32_MAX) - 1;
+
+	if (device < 0)
+		return;
+	slow->flush.device = &map->devices[device];
+	if (!file_is(map, file, device, handle->backing.inode))
+		file = file_slot(map, device, handle->backing.inode);
+	if (file >= 0)
+		slow->flush.file = &map->files[file];
+	word_write(&handle->slots, (uint64_t)(device + 1) << 32 | (uint64_t)(file + 1));
+}
+
+bool slow_locate(struct slow *slow)
+{
+	int flags = kernel_open_flags(slow->flush.fd);
+
+	if (flags < 0 || (flags & (O_DIRECT | O_SYNC | O_DSYNC)) ||
+	    !kernel_still(slow->flush.fd, &slow->handle->backing))
+		return false;
+	slow->flush.size_bytes = slow->handle->backing.size_bytes;
+	locate_slots(slow, slow->process->segment.map);
+	if (slow->flush.device) {
+		device_control(slow->flush.device, &slow->control);
+		pace_note_device(slow->process, slow->handle->backing.device);
+	}
+	return true;
+}
+
+static void count_task(struct slow *slow, uint64_t dirtied_bytes)
+{
+	struct wp_segment *map = slow->process->segment.map;
+	struct task_identity identity = {
+		.id = kernel_task_id(),
+		.start_ns = slow->process->start_ns,
+		.namespace_id = slow->process->namespace_id,
+	};
+	int slot = task_slot(map, -1, &identity, slow->now_ns);
+
+	if (slot < 0)
+		return;
+	word_add(&map->tasks[slot].dirtied_bytes, dirtied_bytes);
+	if (slow->flush.device)
+		word_write(&map->tasks[slot].device_key, word_read(&slow->flush.device->key));
+}
+
+void slow_take_dirt(struct slow *slow)
+{
+	struct pace_task *task = slow->task;
+	uint64_t count_bytes = kernel_thread_dirtied_bytes();
+
+	slow->charged_bytes = task->charged_bytes;
+	/* New dirt is no more than what was charged; the rest is uncovered (design 5). */
+	task->unplaced_bytes +=
+		min_u64(sub_u64(count_bytes, task->dirtied_bytes), slow->charged_bytes);
+	task->dirtied_bytes = count_bytes;
+	task->charged_bytes = 0;
+	word_add(&slow->process->totals.charged_bytes, slow->charged_bytes);
+	slow->dirtied_bytes = min_u64(word_exchange(&slow->handle->charged_bytes, 0),
+				      task->unplaced_bytes);
+	task->unplaced_bytes -= slow->dirtied_bytes;
+	task->owed_bytes += slow->dirtied_bytes;
+	count_task(slow, slow->dirtied_bytes);
+}
+
+/* No entry, or a file that can not be asked: its bytes leave by the learned rate. */
+static void orphan_all(struct slow *slow, uint64_t dirtied_bytes)
+{
+	device_dirtied(slow->flush.device, dirtied_bytes);
+	device_orphaned(slow->flush.device, dirtied_bytes, slow->now_ns);
+	slow->dirty_bytes = 0;
+}
+
+static uint64_t window_bytes(const struct slow *slow)
+{
+	return max_u64(slow->control.window.bytes, WINDOW_MIN_BYTES);
+}
+
+static uint64_t service_ns(const struct slow *slow, uint64_t bytes)
+{
+	return bytes_to_ns(bytes, bandwidth_assumed_bps(&slow->control.bandwidth));
+}
+
+static void start(struct slow *slow, uint64_t window)
+{
+	struct flush_pace pace = {
+		.window_bytes = window,
+		.interval_ns = control_interval_ns(&slow->control),
+		.now_ns = slow->now_ns,
+	};
+
+	flush_start(&slow->flush, slow->dirty_bytes, &pace);
+}
+
+void slow_tick(struct slow *slow, uint64_t dirtied_bytes, uint64_t background_bytes)
+{
+	struct wp_device *device = slow->flush.device;
+	uint64_t window = window_bytes(slow);
+	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, dirtied_bytes, slow->now_ns)
+					 : -1;
+	bool working;
+
+	if (dirty < 0)
+		orphan_all(slow, dirtied_bytes);
+	else
+		slow->dirty_bytes = (uint64_t)dirty;
+	device_drain_orphans(device, bandwidth_assumed_bps(&slow->control.bandwidth),
+			     slow->now_ns);
+	working = slow->dirty_bytes && device_outstanding_bytes(device) > background_bytes;
+	if (working)
+		start(slow, window);
+	device_looked(device, !working && device_inflight_bytes(device) < window_unit_bytes(window),
+		      max_u64(PATIENCE_NS, 4 * service_ns(slow, window)), slow->now_ns);
+	device_step(device, &slow->bounds, slow->now_ns);
+	device_control(device, &slow->control);
+	file_sweep(slow->process->segment.map, slow->now_ns);
+}
+
+static bool signal_pending(void)
+{
+	uint64_t pending = 0;
+
+	return !sys_call(SYS_rt_sigpending, &pending, sizeof(pending)) && pending;
+}
+
+bool slow_sleep(struct slow *slow, uint64_t until_ns)
+{
+	uint64_t unit_bytes = window_unit_bytes(window_bytes(slow));
+	uint64_t step_ns = clamp_u64(service_ns(slow, unit_bytes) / 4, STEP_MIN_NS, STEP_MAX_NS);
+	uint64_t before_ns = slow->now_ns;
+	uint64_t span_ns = min_u64(sub_u64(until_ns, before_ns), step_ns);
+	bool interrupted;
+
+	/* Signal: nothing is held here; a handler may write, or jump out and never come back. */
+	slow->task->inside_ns = 0;
+	interrupted = !kernel_sleep_ns(span_ns);
+	slow->now_ns = kernel_now_ns();
+	slow->task->inside_ns = slow->now_ns;
+	word_add(&slow->process->totals.slept_ns, slow->now_ns - before_ns);
+	if (slow->manner == PACE_BLOCKED)
+		return !signal_pending();
+	return !interrupted;
+}

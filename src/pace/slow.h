@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Private to src/pace: one visit to the slow path, shared by the pause and the close.
+ */
+#ifndef WP_PACE_SLOW_H
+#define WP_PACE_SLOW_H
+
+#include <writepace/verdict.h>
+
+#include "core/balance.h"
+#include "flush/flush.h"
+#include "pace/pace.h"
+
+struct slow {
+	struct pace_process *process;
+	struct pace_task *task;
+	struct pace_handle *handle;
+	struct flush_file flush; /* file is NULL where there is no entry to be had */
+	enum pace_manner manner;
+	uint64_t now_ns;
+	uint64_t charged_bytes;  /* since the last visit */
+	uint64_t dirtied_bytes;  /* new dirt of it on this file */
+	uint64_t dirty_bytes;    /* of the file, not yet in flight */
+	struct bounds bounds;
+	struct control control;  /* copy of the device's */
+};
+
+/* May this thread take the slow path now? Not inside itself, not in a vfork child. */
+bool slow_enter(struct slow *slow);
+
+/* Find device and file of the handle; false when the descriptor is another one by now. */
+bool slow_locate(struct slow *slow);
+
+/* Place the task's new dirt on the file; the rest waits for its own file. */
+void slow_take_dirt(struct slow *slow);
+
+/* Look at the file, step the device, start what the window allows. */
+void slow_tick(struct slow *slow, uint64_t dirtied_bytes, uint64_t background_bytes);
+
+/* Sleep one step, at most until @until_ns; false when a signal asks for an end. */
+bool slow_sleep(struct slow *slow, uint64_t until_ns);
+
+/* Outside again. */
+void slow_leave(struct slow *slow);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "shm/device.h"
+
+#include "base/fixed.h"
+#include "base/order.h"
+
+#define BELIEF_BYTES WP_GIB(1024) /* more outstanding than this is damage */
+
+_Static_assert(CONTROL_WORDS <= WP_CONTROL_WORDS, "struct control outgrew its place");
+
+int device_slot(struct wp_segment *segment, uint64_t device_number)
+{
+	uint64_t key = device_number + 1;
+	uint64_t start = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
+
+	for (uint64_t i = 0; i < WP_DEVICES; i++) {
+		uint64_t slot = (start + i) % WP_DEVICES;
+		uint64_t *word = &segment->devices[slot].key;
+		uint64_t seen = word_read(word);
+
+		if (!seen && word_replace(word, 0, key))
+			return (int)slot;
+		if (seen == key || word_read(word) == key)
+			return (int)slot;
+	}
+	return -1;
+}
+
+uint64_t device_number(const struct wp_device *device)
+{
+	return word_read(&device->key) - 1;
+}
+
+uint64_t device_outstanding_bytes(const struct wp_device *device)
+{
+	return min_u64(word_level(&device->outstanding_bytes), BELIEF_BYTES);
+}
+
+uint64_t device_inflight_bytes(const struct wp_device *device)
+{
+	return min_u64(word_level(&device->inflight_bytes), BELIEF_BYTES);
+}
+
+void device_dirtied(struct wp_device *device, uint64_t bytes)
+{
+	word_add(&device->dirtied_bytes, bytes);
+	word_add(&device->outstanding_bytes, bytes);
+}
+
+void device_completed(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
+{
+	if (!bytes)
+		return;
+	word_add(&device->written_bytes, bytes);
+	word_add(&device->outstanding_bytes, -bytes);
+	word_write(&device->progress_ns, now_ns);
+}
+
+void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
+{
+	if (!bytes)
+		return;
+	if (!word_level(&device->orphan_bytes)) {
+		word_write(&device->orphan_ns, now_ns);
+		word_write(&device->orphan_written_bytes, word_read(&device->written_bytes));
+	}
+	word_add(&device->orphan_bytes, bytes);
+}
+
+void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps, uint64_t now_ns)
+{
+	uint64_t stamp_ns = word_read(&device->orphan_ns);
+	uint64_t orphan_bytes = word_level(&device->orphan_bytes);
+	uint64_t written_bytes = word_read(&device->written_bytes);
+	uint64_t possible_bytes;
+	uint64_t own_bytes;
+	uint64_t gone_bytes;
+
+	if (!orphan_bytes || now_ns < stamp_ns + WP_MS(10))
+		return;
+	/* Order: who moves the stamp drains for the time between. */
+	if (!word_replace(&device->orphan_ns, stamp_ns, now_ns))
+		return;
+	own_bytes = written_bytes - word_exchange(&device->orphan_written_bytes, written_bytes);
+	possible_bytes = ns_to_bytes(now_ns - stamp_ns, bandwidth_bps);
+	gone_bytes = min_u64(orphan_bytes, sub_u64(possible_bytes, own_bytes));
+	word_add(&device->orphan_bytes, -gone_bytes);
+	word_add(&device->outstanding_bytes, -gone_bytes);
+}
+
+void device_looked(struct wp_device *device, bool starving, uint64_t patience_ns,
+		   uint64_t now_ns)
+{
+	uint64_t last_ns = word_exchange(&device->look_ns, now_ns);
+
+	if (starving || now_ns > last_ns + patience_ns)
+		word_write(&device->idle_ns, now_ns);
+}
+
+void device_control(const struct wp_device *device, struct control *control)
+{
+	uint64_t *words = (uint64_t *)control;
+
+	for (size_t i = 0; i < CONTROL_WORDS; i++)
+		words[i] = word_read(&device->control[i]);
+}
+
+void device_step(struct wp_device *device, const struct bounds *bounds, uint64_t now_ns)
+{
+	struct control_sample sample = {
+		.now_ns = now_ns,
+		.written_bytes = word_read(&device->written_bytes),
+		.dirtied_bytes = word_read(&device->dirtied_bytes),
+		.outstanding_bytes = device_outstanding_bytes(device),
+		.idle_ns = word_read(&device->idle_ns),
+		.starts = word_read(&device->starts),
+		.busy_starts = word_read(&device->busy_starts),
+	};
+	struct control old;
+	struct control new;
+
+	device_control(device, &old);
+	if (old.stamp_ns && now_ns < old.stamp_ns + CONTROL_INTERVAL_NS &&
+	    now_ns + WP_SEC(1) > old.stamp_ns)
+		return;
+	new = old;
+	control_step(&new, &sample, bounds);
+	/* Order: word 0, the stamp, is claimed; the winner replaces the others from the values it
+	 * computed with, so one that was stopped in between and resumes later changes nothing. */
+	for (size_t i = 0; i < CONTROL_WORDS; i++) {
+		uint64_t before = ((uint64_t *)&old)[i];
+
+		if (!word_replace(&device->control[i], before, ((uint64_t *)&new)[i]) && !i)
+			return;
+	}
+}

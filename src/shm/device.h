@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A device in the segment: found by its number, charged, stepped.
+ *
+ * Concurrency: every function may run in any number of tasks at once; each word is added to or
+ * replaced by compare-and-swap, nobody waits. A task that dies half-way leaves at most one
+ * addition undone, which the sweep mends.
+ */
+#ifndef WP_SHM_DEVICE_H
+#define WP_SHM_DEVICE_H
+
+#include <writepace/layout.h>
+
+#include "core/control.h"
+
+/* Slot of the device with this number, claimed where it is new; -1 when the table is full. */
+int device_slot(struct wp_segment *segment, uint64_t device_number);
+
+/* The device's number, from its key. */
+uint64_t device_number(const struct wp_device *device);
+
+/* Outstanding and in-flight bytes: never negative, never beyond belief. */
+uint64_t device_outstanding_bytes(const struct wp_device *device);
+uint64_t device_inflight_bytes(const struct wp_device *device);
+
+/* @bytes became outstanding (dirt), or stopped being so. Completions move progress_ns. */
+void device_dirtied(struct wp_device *device, uint64_t bytes);
+void device_completed(struct wp_device *device, uint64_t bytes, uint64_t now_ns);
+
+/* @bytes that were some file's can not be asked for any more. */
+void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns);
+
+/* Orphans leave at the device's bandwidth, as far as its own completions did not use it. */
+void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps, uint64_t now_ns);
+
+/*
+ * Somebody looks after the device's writeback: @starving = there is nothing more to start for
+ * it. A long gap between two looks leaves it idle as well; @patience_ns is how long a gap may be.
+ */
+void device_looked(struct wp_device *device, bool starving, uint64_t patience_ns,
+		   uint64_t now_ns);
+
+/* Copy the control state; words may be of two steps, each is valid by itself. */
+void device_control(const struct wp_device *device, struct control *control);
+
+/* Step the control state when it is due and publish it, or let somebody else. */
+void device_step(struct wp_device *device, const struct bounds *bounds, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "shm/file.h"
+
+#include "base/order.h"
+#include "shm/device.h"
+
+#define INODE_MASK ((UINT64_C(1) << 56) - 1)
+#define PROBES 16           /* slots looked at for one file */
+#define SILENT_NS WP_SEC(1) /* design 5: every claim expires */
+#define SWEEP_NS WP_SEC(1)
+
+static uint64_t key_of(int device_slot, uint64_t inode)
+{
+	return (uint64_t)(device_slot + 1) << 56 | (inode & INODE_MASK);
+}
+
+static int key_device_slot(uint64_t key)
+{
+	return (int)(key >> 56) - 1;
+}
+
+/* Nothing in it and nobody looking: the entry may serve another file. */
+static bool is_idle(const struct wp_file *file, uint64_t now_ns)
+{
+	return !word_read(&file->accounted_bytes) && !word_read(&file->inflight_bytes) &&
+	       now_ns > word_read(&file->seen_ns) + SILENT_NS;
+}
+
+static void reset(struct wp_file *file)
+{
+	word_write(&file->lent_bytes, 0);
+	word_write(&file->low_bytes, 0);
+	word_write(&file->cursor_bytes, 0);
+	word_write(&file->whole_ns, 0);
+}
+
+int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode)
+{
+	uint64_t key = key_of(device_slot, inode);
+	uint64_t start = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 51;
+	uint64_t sweep_ns = word_read(&segment->header.sweep_ns);
+	int idle = -1;
+
+	for (uint64_t i = 0; i < PROBES; i++) {
+		uint64_t slot = (start + i) % WP_FILES;
+		struct wp_file *file = &segment->files[slot];
+		uint64_t seen = word_read(&file->key);
+
+		if (seen == key)
+			return (int)slot;
+		if (idle < 0 && (!seen || is_idle(file, sweep_ns)))
+			idle = (int)slot;
+		if (!seen)
+			break;
+	}
+	if (idle < 0)
+		return -1;
+	/* Why one try: a loser takes its file for one without an entry until its next look. */
+	if (!word_replace(&segment->files[idle].key, word_read(&segment->files[idle].key), key))
+		return -1;
+	reset(&segment->files[idle]);
+	return idle;
+}
+
+bool file_is(const struct wp_segment *segment, int file_slot, int device_slot, uint64_t inode)
+{
+	return file_slot >= 0 && file_slot < (int)WP_FILES &&
+	       word_read(&segment->files[file_slot].key) == key_of(device_slot, inode);
+}
+
+/* What was lent while the file was silent is its own again, as far as it is still there. */
+static void take_back(struct wp_file *file, struct wp_device *device, uint64_t present_bytes)
+{
+	uint64_t accounted_bytes = word_read(&file->accounted_bytes);
+	uint64_t bytes;
+
+	if (!word_read(&file->lent_bytes))
+		return;
+	bytes = min_u64(word_exchange(&file->lent_bytes, 0),
+			sub_u64(present_bytes, accounted_bytes));
+	word_add(&file->accounted_bytes, bytes);
+	/* Why both: the orphans they became may have been drained by estimate meanwhile. */
+	word_add(&device->outstanding_bytes,
+		 sub_u64(bytes, word_level(&device->orphan_bytes)));
+	word_add(&device->orphan_bytes, -min_u64(bytes, word_level(&device->orphan_bytes)));
+}
+
+static void set_inflight(struct wp_file *file, struct wp_device *device, uint64_t bytes)
+{
+	uint64_t old = word_exchange(&file->inflight_bytes, bytes);
+
+	word_add(&device->inflight_bytes, bytes - old);
+}
+
+void file_settle(struct wp_file *file, struct wp_device *device, const struct file_look *look)
+{
+	uint64_t old;
+	uint64_t new;
+
+	word_write(&file->seen_ns, look->now_ns);
+	take_back(file, device, look->present_bytes);
+	device_dirtied(device, look->dirtied_bytes);
+	for (int tries = 0; tries < 8; tries++) {
+		old = word_read(&file->accounted_bytes);
+		new = min_u64(old + look->dirtied_bytes, look->present_bytes);
+		if (!word_replace(&file->accounted_bytes, old, new))
+			continue;
+		device_completed(device, old + look->dirtied_bytes - new, look->now_ns);
+		break;
+	}
+	set_inflight(file, device, look->inflight_bytes);
+}
+
+void file_started(struct wp_file *file, struct wp_device *device, uint64_t bytes)
+{
+	word_add(&file->inflight_bytes, bytes);
+	word_add(&device->inflight_bytes, bytes);
+}
+
+void file_abandon(struct wp_file *file, struct wp_device *device, uint64_t now_ns)
+{
+	uint64_t bytes = word_exchange(&file->accounted_bytes, 0);
+
+	device_orphaned(device, bytes, now_ns);
+	set_inflight(file, device, 0);
+	word_write(&file->lent_bytes, bytes);
+}
+
+static void mend(uint64_t *sum, uint64_t *found_before, uint64_t found)
+{
+	/* Why twice: an addition may be under way between a file's word and the sum. */
+	if (found && found == *found_before)
+		word_add(sum, -found);
+	*found_before = found;
+}
+
+/* One pass over the files: lend what is silent, add up what is not. */
+static void sweep_files(struct wp_segment *segment, uint64_t now_ns)
+{
+	for (uint64_t slot = 0; slot < WP_FILES; slot++) {
+		struct wp_file *file = &segment->files[slot];
+		uint64_t key = word_read_relaxed(&file->key);
+		int device_slot = key_device_slot(key);
+		struct wp_device *device;
+
+		if (!key || device_slot < 0 || device_slot >= (int)WP_DEVICES)
+			continue;
+		device = &segment->devices[device_slot];
+		if (now_ns > word_read(&file->seen_ns) + SILENT_NS &&
+		    (word_read(&file->accounted_bytes) || word_read(&file->inflight_bytes)))
+			file_abandon(file, device, now_ns);
+		word_add(&device->sweep_accounted_bytes, word_read(&file->accounted_bytes));
+		word_add(&device->sweep_inflight_bytes, word_read(&file->inflight_bytes));
+	}
+}
+
+static void mend_device(struct wp_device *device)
+{
+	uint64_t outstanding_bytes = word_read(&device->outstanding_bytes);
+	uint64_t inflight_bytes = word_read(&device->inflight_bytes);
+
+	mend(&device->outstanding_bytes, &device->outstanding_off,
+	     outstanding_bytes - word_read(&device->orphan_bytes) -
+		     word_exchange(&device->sweep_accounted_bytes, 0));
+	mend(&device->inflight_bytes, &device->inflight_off,
+	     inflight_bytes - word_exchange(&device->sweep_inflight_bytes, 0));
+}
+
+void file_sweep(struct wp_segment *segment, uint64_t now_ns)
+{
+	uint64_t last_ns = word_read(&segment->header.sweep_ns);
+
+	if (now_ns < last_ns + SWEEP_NS && now_ns + SWEEP_NS > last_ns)
+		return;
+	if (!word_replace(&segment->header.sweep_ns, last_ns, now_ns))
+		return;
+	sweep_files(segment, now_ns);
+	for (uint64_t slot = 0; slot < WP_DEVICES; slot++) {
+		if (word_read(&segment->devices[slot].key))
+			mend_device(&segment->devices[slot]);
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A file with outstanding bytes, one entry for all its writers, by device and inode.
+ *
+ * Concurrency: as in shm/device.h.
+ */
+#ifndef WP_SHM_FILE_H
+#define WP_SHM_FILE_H
+
+#include <writepace/layout.h>
+
+#include "base/types.h"
+
+/* Slot of the file, claimed where it is new; -1 when there is no room near its place. */
+int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode);
+
+/* Is the slot still that file's? An idle entry may have been given to another. */
+bool file_is(const struct wp_segment *segment, int file_slot, int device_slot, uint64_t inode);
+
+/* What the kernel says of the file now. */
+struct file_look {
+	uint64_t present_bytes;  /* dirty + under writeback */
+	uint64_t inflight_bytes; /* under writeback */
+	uint64_t dirtied_bytes;  /* new dirt of the caller in this file since its last look */
+	uint64_t now_ns;
+};
+
+/*
+ * completions = accounted before + new dirt - accounted now, where what is accounted never
+ * exceeds what is there. Exact in total whatever the order in which several writers look:
+ * dirt that is not yet reported is not yet accounted.
+ */
+void file_settle(struct wp_file *file, struct wp_device *device, const struct file_look *look);
+
+/* @bytes of the file were just given to the device. */
+void file_started(struct wp_file *file, struct wp_device *device, uint64_t bytes);
+
+/* Nobody will look at the file again: what it accounts for becomes the device's orphans. */
+void file_abandon(struct wp_file *file, struct wp_device *device, uint64_t now_ns);
+
+/*
+ * Lend the bytes of silent files to the orphans and mend the sums of all devices; at most once
+ * a second over all tasks, by whoever comes first.
+ */
+void file_sweep(struct wp_segment *segment, uint64_t now_ns);
+
+#endif
