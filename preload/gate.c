@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gate.h"
+
+#include "host/sys.h"
+
+struct gate_entry gate_table[GATE_ENTRIES];
+struct pace_process gate_process;
+bool gate_inert = true;
+__thread struct pace_task gate_task __attribute__((tls_model("initial-exec"))) = PACE_TASK_INIT;
+
+/* Ask the kernel what @fd is. An entry in use by another descriptor gives way to this one. */
+static enum gate_kind classify(int fd, struct gate_entry *entry)
+{
+	enum gate_kind kind = GATE_PASS;
+	struct backing backing;
+
+	word_write(&entry->tag, 0);
+	kernel_backing(fd, &backing);
+	if (backing.kind != BACKING_NONE)
+		kind = GATE_PACED;
+	entry->handle.backing = backing;
+	word_write(&entry->handle.charged_bytes, 0);
+	word_write(&entry->handle.slots, 0);
+	if (fd >= 0)
+		word_write(&entry->tag, gate_tag(fd, kind));
+	return kind;
+}
+
+bool gate_slow(int fd, enum pace_manner manner)
+{
+	struct gate_entry *entry = gate_entry(fd);
+
+	if (gate_inert)
+		return false;
+	if (word_read(&entry->tag) != gate_tag(fd, GATE_PACED))
+		return classify(fd, entry) == GATE_PACED;
+	if (pace_before(&gate_process, &gate_task, &entry->handle, fd, manner))
+		return true;
+	return classify(fd, entry) == GATE_PACED;
+}
+
+void gate_close(int fd)
+{
+	struct gate_entry *entry = gate_entry(fd);
+
+	if (word_read(&entry->tag) == gate_tag(fd, GATE_PACED) && pace_has_dirt(&entry->handle))
+		pace_close(&gate_process, &gate_task, &entry->handle, fd);
+	if (word_read(&entry->tag) >> 2 == (uint64_t)(uint32_t)fd + 1)
+		word_write(&entry->tag, 0);
+}
+
+void gate_close_range(uint32_t first, uint32_t last)
+{
+	for (uint32_t i = 0; i < GATE_ENTRIES; i++) {
+		uint64_t tag = word_read(&gate_table[i].tag);
+		uint64_t fd = (tag >> 2) - 1;
+
+		if (tag && fd >= first && fd <= last)
+			gate_close((int)fd);
+	}
+}

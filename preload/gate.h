@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The gate in front of every interposed call: what is this descriptor, is its task due?
+ *
+ * A direct-mapped table remembers 1024 descriptors. An entry's tag holds the descriptor and
+ * what it is, so one compare tells both; calls that can close or replace a descriptor clear it,
+ * and each slow path asks the kernel again.
+ *
+ * Fast path: one load and compare for what is not paced; for the rest two compares before the
+ * call and two adds after it. No lock, no system call, no shared write.
+ */
+#ifndef WP_PRELOAD_GATE_H
+#define WP_PRELOAD_GATE_H
+
+#include "pace/pace.h"
+
+#define GATE_ENTRIES 1024u
+
+enum gate_kind {
+	GATE_PASS = 1,  /* nothing to pace there */
+	GATE_PACED = 2,
+};
+
+struct gate_entry {
+	uint64_t tag; /* (fd + 1) << 2 | kind, 0 = unknown */
+	struct pace_handle handle;
+};
+
+extern struct gate_entry gate_table[GATE_ENTRIES];
+extern struct pace_process gate_process;
+extern bool gate_inert; /* pass everything: not wanted here, or not yet, or not possible */
+extern __thread struct pace_task gate_task __attribute__((tls_model("initial-exec")));
+
+static inline uint64_t gate_tag(int fd, enum gate_kind kind)
+{
+	return ((uint64_t)(uint32_t)fd + 1) << 2 | (uint64_t)kind;
+}
+
+static inline struct gate_entry *gate_entry(int fd)
+{
+	return &gate_table[(uint32_t)fd % GATE_ENTRIES];
+}
+
+static inline bool gate_passes(int fd)
+{
+	return word_read_relaxed(&gate_entry(fd)->tag) == gate_tag(fd, GATE_PASS);
+}
+
+static inline bool gate_is_paced(int fd)
+{
+	return word_read_relaxed(&gate_entry(fd)->tag) == gate_tag(fd, GATE_PACED);
+}
+
+/* A paced descriptor, a task that is not due, a call of no more than a piece: the fast path. */
+static inline bool gate_is_free(int fd, uint64_t bytes)
+{
+	return gate_is_paced(fd) && !pace_due(&gate_task) && bytes <= gate_task.piece_bytes;
+}
+
+/* Unknown descriptor, due task or both: true when the call is to be charged. */
+bool gate_slow(int fd, enum pace_manner manner);
+
+/*
+ * Before a call that writes to @fd: sleeps if its task is due. True when what the call writes
+ * is to be charged with gate_charge(), false when the call passes.
+ */
+static inline bool gate_open(int fd, enum pace_manner manner)
+{
+	if (gate_passes(fd))
+		return false;
+	if (wp_likely(gate_is_paced(fd) && !pace_due(&gate_task)))
+		return true;
+	return gate_slow(fd, manner);
+}
+
+static inline void gate_charge(int fd, uint64_t bytes)
+{
+	pace_charge(&gate_task, &gate_entry(fd)->handle, bytes);
+}
+
+/* The descriptor is about to be closed or replaced: settle what it wrote, forget it. */
+void gate_close(int fd);
+
+/* The same for all from @first to @last. */
+void gate_close_range(uint32_t first, uint32_t last);
+
+/* The process ends: settle all, close the books. The line goes to stderr once, if asked for. */
+void gate_finish(void);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The library's beginning and end inside a program.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/report.h"
+#include "gate.h"
+#include "host/sys.h"
+#include "real.h"
+
+#define REPORT_FROM_BYTES WP_MIB(1) /* who dirtied less says nothing */
+
+extern char **environ;
+
+static void complain(const char *line, void *opaque)
+{
+	struct iovec parts[] = {
+		{ .iov_base = (char *)(uintptr_t) "writepace: ", .iov_len = 11 },
+		{ .iov_base = (char *)(uintptr_t)line, .iov_len = strlen(line) },
+		{ .iov_base = (char *)(uintptr_t) "\n", .iov_len = 1 },
+	};
+
+	(void)opaque;
+	sys_call(SYS_writev, STDERR_FILENO, parts, 3);
+}
+
+/* The value of an internal variable; keys come through conf_read(). */
+static const char *environment_value(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **entry = environ; entry && *entry; entry++) {
+		if (!strncmp(*entry, name, length) && (*entry)[length] == '=')
+			return *entry + length + 1;
+	}
+	return NULL;
+}
+
+static struct totals *map_totals(const char *path)
+{
+	struct totals *totals = MAP_FAILED;
+	struct stat st;
+	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size == sizeof(*totals))
+		totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	sys_call(SYS_close, fd);
+	if (totals == MAP_FAILED)
+		return NULL;
+	if (totals->magic != WP_TOTALS_MAGIC || totals->version != WP_TOTALS_VERSION) {
+		munmap(totals, sizeof(*totals));
+		return NULL;
+	}
+	return totals;
+}
+
+/* Fork: what the table says was written by the parent. */
+static void forget_table(void)
+{
+	for (size_t i = 0; i < GATE_ENTRIES; i++) {
+		if (gate_table[i].tag)
+			gate_table[i].tag = 0;
+	}
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	int saved_errno = errno;
+	const char *path;
+	struct conf conf;
+
+	real_resolve();
+	/* A program with more rights than its user trusts nothing from its environment. */
+	if (getauxval(AT_SECURE))
+		return;
+	conf_defaults(&conf);
+	conf_read(&conf, environ, complain, NULL);
+	if (conf_wants(&conf, program_invocation_short_name)) {
+		pace_attach(&gate_process, &conf);
+		path = environment_value(WP_TOTALS_VARIABLE);
+		gate_process.shared_totals = path ? map_totals(path) : NULL;
+		gate_process.forked = forget_table;
+		pace_task_begin(&gate_task);
+		gate_inert = gate_process.segment.state == SEGMENT_NONE;
+	}
+	errno = saved_errno;
+}
+
+static void report(void)
+{
+	char line[WP_REPORT_LINE_BYTES];
+	size_t bytes = report_line(line, sizeof(line), program_invocation_short_name,
+				   sys_call(SYS_getpid), &gate_process.totals);
+
+	sys_call(SYS_write, STDERR_FILENO, line, bytes);
+}
+
+void gate_finish(void)
+{
+	static uint64_t finished;
+	int saved_errno = errno;
+
+	if (gate_inert || !pace_own(&gate_process, &gate_task) || !word_replace(&finished, 0, 1))
+		return;
+	gate_close_range(0, UINT32_MAX);
+	pace_finish(&gate_process, &gate_task);
+	if (gate_process.conf.stats &&
+	    gate_process.totals.dirtied_bytes >= REPORT_FROM_BYTES)
+		report();
+	errno = saved_errno;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	gate_finish();
+}

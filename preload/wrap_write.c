@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * write and its kin. A call larger than a piece becomes a loop of raw calls with signals
+ * blocked, so that no handler, cancellation or long jump can lose the count (design 5).
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+#include "export.h"
+#include "gate.h"
+#include "host/sys.h"
+#include "real.h"
+
+#define APPEND_WHOLE_BYTES WP_MIB(1) /* records appended are not split below this */
+#define PIECE_VECTORS 16
+
+/* Where in a vector a call in pieces stands. */
+struct progress {
+	const struct iovec *vector;
+	int count;
+	size_t within_bytes; /* of vector[0] already written */
+	off64_t at;          /* -1: the file's own offset */
+	uint64_t done_bytes;
+};
+
+static uint64_t vector_bytes(const struct iovec *vector, int count)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < count; i++)
+		bytes += vector[i].iov_len;
+	return bytes;
+}
+
+static long raw_write(int fd, const struct iovec *vector, int count, off64_t at, int flags)
+{
+	long low = (long)at;
+	long high = sizeof(long) < sizeof(at) ? (long)(at >> 32) : 0;
+
+	/* Why: pwritev2 takes the file's own offset only from Linux 4.6 on; writev always did. */
+	if (at == -1 && !flags)
+		return sys_call(SYS_writev, fd, vector, count);
+	if (!flags)
+		return sys_call(SYS_pwritev, fd, vector, count, low, high);
+	return sys_call(SYS_pwritev2, fd, vector, count, low, high, flags);
+}
+
+static ssize_t with_errno(long result)
+{
+	if (result >= 0)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+/* Fill @part with what comes next, at most @bytes of it; returns the number of vectors. */
+static int next_part(const struct progress *progress, struct iovec *part, uint64_t bytes)
+{
+	size_t skip_bytes = progress->within_bytes;
+	int used = 0;
+
+	for (int i = 0; i < progress->count && used < PIECE_VECTORS && bytes; i++) {
+		size_t length = progress->vector[i].iov_len - skip_bytes;
+
+		part[used].iov_base = (char *)progress->vector[i].iov_base + skip_bytes;
+		part[used].iov_len = (size_t)min_u64(length, bytes);
+		bytes -= part[used++].iov_len;
+		skip_bytes = 0;
+	}
+	return used;
+}
+
+static void advance(struct progress *progress, uint64_t bytes)
+{
+	progress->done_bytes += bytes;
+	if (progress->at != -1)
+		progress->at += (off64_t)bytes;
+	while (progress->count &&
+	       progress->vector[0].iov_len - progress->within_bytes <= bytes) {
+		bytes -= progress->vector[0].iov_len - progress->within_bytes;
+		progress->within_bytes = 0;
+		progress->vector++;
+		progress->count--;
+	}
+	progress->within_bytes += (size_t)bytes;
+}
+
+static bool signal_pending(void)
+{
+	uint64_t pending = 0;
+
+	return !sys_call(SYS_rt_sigpending, &pending, sizeof(pending)) && pending;
+}
+
+/*
+ * A plain call that hits the file size limit in the middle returns short, without a signal; our
+ * last piece got EFBIG and with it a SIGXFSZ that nobody must see.
+ */
+static void take_back_sigxfsz(void)
+{
+	uint64_t set = UINT64_C(1) << (SIGXFSZ - 1);
+	struct timespec now = { 0 };
+
+	sys_call(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof(set));
+}
+
+/* Returns what was written, or the error when that was nothing. */
+static long write_pieces(int fd, struct progress *progress, int flags)
+{
+	struct iovec part[PIECE_VECTORS];
+	uint64_t piece_bytes = gate_task.piece_bytes;
+	bool paced = true;
+
+	while (progress->count) {
+		int count;
+		uint64_t wanted_bytes;
+		long result;
+
+		paced = paced && !signal_pending();
+		if (paced && gate_open(fd, PACE_BLOCKED))
+			piece_bytes = gate_task.piece_bytes;
+		count = next_part(progress, part, paced ? piece_bytes : UINT64_MAX);
+		wanted_bytes = vector_bytes(part, count);
+		result = raw_write(fd, part, count, progress->at, flags);
+		if (result == -EFBIG && progress->done_bytes)
+			take_back_sigxfsz();
+		if (result < 0)
+			return progress->done_bytes ? (long)progress->done_bytes : result;
+		gate_charge(fd, (uint64_t)result);
+		advance(progress, (uint64_t)result);
+		if ((uint64_t)result < wanted_bytes)
+			break;
+	}
+	return (long)progress->done_bytes;
+}
+
+/* Shall a call of @bytes be made in pieces? Vectors that the kernel would refuse are its own. */
+static bool in_pieces(int fd, const struct iovec *vector, int count, uint64_t bytes, int flags)
+{
+	int open_flags;
+
+	if (flags || count < 1 || count > IOV_MAX || bytes > SSIZE_MAX)
+		return false;
+	for (int i = 0; i < count; i++) {
+		if (vector[i].iov_len > SSIZE_MAX)
+			return false;
+	}
+	open_flags = kernel_open_flags(fd);
+	if (open_flags < 0)
+		return false;
+	return !(open_flags & O_APPEND) || bytes >= APPEND_WHOLE_BYTES;
+}
+
+static ssize_t large_write(int fd, const struct iovec *vector, int count, off64_t at, int flags)
+{
+	struct progress progress = { .vector = vector, .count = count, .at = at };
+	uint64_t all = UINT64_MAX;
+	uint64_t saved = 0;
+	long result;
+
+	if (sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, &saved, sizeof(all)))
+		return with_errno(raw_write(fd, vector, count, at, flags));
+	result = write_pieces(fd, &progress, flags);
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &saved, NULL, sizeof(saved));
+	return with_errno(result);
+}
+
+/*
+ * All but the fast path: an unknown descriptor, a task that is due, a call larger than a piece.
+ * True when the call was made in pieces and @result is its result.
+ */
+static bool write_slow(int fd, const struct iovec *vector, int count, uint64_t bytes, off64_t at,
+		       int flags, ssize_t *result)
+{
+	enum pace_manner manner = flags & RWF_NOWAIT ? PACE_NO_SLEEP : PACE_SLEEP;
+
+	if (!gate_open(fd, manner) || bytes <= gate_task.piece_bytes ||
+	    !in_pieces(fd, vector, count, bytes, flags))
+		return false;
+	*result = large_write(fd, vector, count, at, flags);
+	return true;
+}
+
+#define ONE(data, n) (&(struct iovec){ .iov_base = (void *)(uintptr_t)(data), .iov_len = (n) })
+#define VECTOR_BYTES(vector, count) vector_bytes(vector, count)
+
+/*
+ * Why three functions a call: what stands in for it before the constructor, what is rare, and
+ * what every write pays for, which must not save registers for the others.
+ */
+#define WRITE(name, result, parameters, arguments, fd, bytes, vector, count, at, flags)        \
+	result early_##name parameters                                                         \
+	{                                                                                      \
+		return with_errno(raw_write(fd, vector, count, at, flags));                    \
+	}                                                                                      \
+	static __attribute__((noinline)) result slow_##name parameters                         \
+	{                                                                                      \
+		ssize_t r;                                                                     \
+                                                                                               \
+		if (write_slow(fd, vector, count, bytes, at, flags, &r))                       \
+			return r;                                                              \
+		r = real.name arguments;                                                       \
+		if (r > 0 && gate_is_paced(fd))                                                \
+			gate_charge(fd, (uint64_t)r);                                          \
+		return r;                                                                      \
+	}                                                                                      \
+	WP_EXPORT result name parameters                                                       \
+	{                                                                                      \
+		ssize_t r;                                                                     \
+                                                                                               \
+		if (gate_passes(fd))                                                           \
+			return real.name arguments;                                            \
+		if (wp_unlikely(!gate_is_free(fd, bytes)))                                     \
+			return slow_##name arguments;                                          \
+		r = real.name arguments;                                                       \
+		if (wp_likely(r > 0))                                                          \
+			gate_charge(fd, (uint64_t)r);                                          \
+		return r;                                                                      \
+	}
+#define OFFLOAD(...)
+#define PUT(...)
+#define FORMAT(...)
+#define OTHER(...)
+#include "calls.def"
