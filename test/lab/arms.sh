@@ -1,0 +1,124 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# One arm of a comparison, for the tests and the bench: a program writes to a fresh
+# device, a sync follows. Both are on the clock. Which program it runs under (nothing, or
+# the wrapper) is the rest of the arguments, so both arms are the same code.
+
+# Value of KEY in a file of key=value words.
+arm_value()
+{
+	tr ' ' '\n' <"$2" | sed -n "s/^$1=//p"
+}
+
+arm_ratio()
+{
+	awk -v a="$1" -v b="$2" -v digits="$3" 'BEGIN { printf "%.*f", digits, a / b }'
+}
+
+# Room for what is written, the journal and btrfs's second copy of its metadata; xfs
+# takes no device below 300 MB.
+arm_device_mb()
+{
+	echo $(($1 * 5 / 4 + 400))
+}
+
+# Ends a background program and takes its exit status.
+arm_stop()
+{
+	kill -TERM "$1" && wait "$1"
+}
+
+# A file to be copied, in the page cache and with nothing left to write: ARM_SOURCE.
+arm_source()
+{
+	ARM_SOURCE=$LAB_TMP/source
+	{
+		head -c "$1M" /dev/urandom >"$ARM_SOURCE" &&
+			chmod 644 "$ARM_SOURCE" &&
+			sync "$ARM_SOURCE"
+	} || lab_fail "no room for a file of $1 MB"
+}
+
+declare -A ARM
+
+# arm_beside "PROBE..." FS RATE SIZE_MB [WRAPPER...]: dd of ARM_SOURCE. Beside it run the
+# probes and the kernel's own count, from one second before the dd to three seconds after
+# the sync. Results in ARM[metric].
+arm_beside()
+{
+	local probes=$1 fs=$2 rate=$3 size_mb=$4
+	local probe watch_pid start wrote synced device_bytes key
+	local -A probe_pids
+
+	shift 4
+	ARM=()
+	lab_make "$fs" "$(arm_device_mb "$size_mb")" "$rate" || return
+	lab_forget
+	mkdir "$LAB_MNT/create"		# the only probe whose path is a directory
+
+	"$LAB_WATCH" "$LAB_ID" >"$LAB_TMP/watch" &
+	watch_pid=$!
+	for probe in $probes; do
+		"$LAB_PROBE" "$probe" "$LAB_MNT/$probe" >"$LAB_TMP/probe.$probe" &
+		probe_pids[$probe]=$!
+	done
+	lab_run sleep 1
+
+	device_bytes=$(lab_written)
+	start=${EPOCHREALTIME/./}
+	lab_run "$@" dd if="$ARM_SOURCE" of="$LAB_MNT/big" bs=1M status=none ||
+		lab_fail "dd failed with status $?" || return
+	wrote=${EPOCHREALTIME/./}
+	lab_run sync -f "$LAB_MNT" || lab_fail "sync failed" || return
+	synced=${EPOCHREALTIME/./}
+	device_bytes=$(($(lab_written) - device_bytes))
+	lab_run sleep 3
+
+	for probe in $probes; do
+		arm_stop "${probe_pids[$probe]}" ||
+			lab_fail "the $probe probe failed" || return
+		for key in p50 p99 max; do
+			ARM[${probe}_${key}_ms]=$(arm_ratio \
+				"$(arm_value ${key}_us "$LAB_TMP/probe.$probe")" 1000 3)
+		done
+	done
+	arm_stop $watch_pid || lab_fail "watching the device failed" || return
+	cmp -s "$ARM_SOURCE" "$LAB_MNT/big" || lab_fail "the copy differs" || return
+
+	ARM[dd_s]=$(arm_ratio $((wrote - start)) 1000000 2)
+	ARM[sync_s]=$(arm_ratio $((synced - wrote)) 1000000 2)
+	ARM[rate_bps]=$((size_mb * 1048576 * 1000000 / (synced - start)))
+	ARM[device_share]=$(arm_ratio $((device_bytes * 1000)) \
+		$((rate * (synced - start) / 1000)) 3)
+	ARM[peak_outstanding]=$(arm_value peak_outstanding "$LAB_TMP/watch")
+	lab_remove
+}
+
+# A virtual machine gets its memory from the host at the first touch, at a fifth of the
+# speed, and gives it back when it is free. Both arms start with as much at hand.
+arm_touch_memory()
+{
+	lab_run head -c "$1M" /dev/zero >"$LAB_TMP/touch"
+	rm "$LAB_TMP/touch"
+}
+
+# arm_durable FS RATE SIZE_MB [WRAPPER...]: dd of zeros until durable, ARM[durable_s].
+arm_durable()
+{
+	local fs=$1 rate=$2 size_mb=$3
+	local start
+
+	shift 3
+	ARM=()
+	lab_make "$fs" "$(arm_device_mb "$size_mb")" "$rate" || return
+	lab_forget
+	arm_touch_memory "$size_mb"
+	start=${EPOCHREALTIME/./}
+	lab_run "$@" dd if=/dev/zero of="$LAB_MNT/big" bs=1M count="$size_mb" \
+		status=none || lab_fail "dd failed with status $?" || return
+	lab_run sync -f "$LAB_MNT" || lab_fail "sync failed" || return
+	# shellcheck disable=SC2034
+	ARM[durable_s]=$(arm_ratio $((${EPOCHREALTIME/./} - start)) 1000000 3)
+	lab_remove
+}
