@@ -1,10 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Everything is hidden but the interposed names, by -fvisibility and by shim.map.
+ * The interposed calls, as they are exported: everything else is hidden, by -fvisibility and by
+ * the version script, both made from calls.def.
+ *
+ * Why declared once more: some have no prototype in any header, and where there is one the
+ * compiler holds the two against each other.
  */
 #ifndef WP_PRELOAD_EXPORT_H
 #define WP_PRELOAD_EXPORT_H
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
 #define WP_EXPORT __attribute__((visibility("default")))
+
+#define WRITE(name, result, parameters, ...) WP_EXPORT result name parameters;
+#define OFFLOAD(name, result, parameters, ...) WP_EXPORT result name parameters;
+#define PUT(name, result, parameters, ...) WP_EXPORT result name parameters;
+#define FORMAT(name, result, parameters, ...) WP_EXPORT result name parameters;
+#define OTHER(name, result, parameters, ...) WP_EXPORT result name parameters;
+#include "calls.def"
+#undef WRITE
+#undef OFFLOAD
+#undef PUT
+#undef FORMAT
+#undef OTHER
 
 #endif

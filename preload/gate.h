@@ -54,7 +54,7 @@ static inline bool gate_is_paced(int fd)
 /* A paced descriptor, a task that is not due, a call of no more than a piece: the fast path. */
 static inline bool gate_is_free(int fd, uint64_t bytes)
 {
-	return gate_is_paced(fd) && !pace_due(&gate_task) && bytes <= gate_task.piece_bytes;
+	return gate_is_paced(fd) && !pace_due(&gate_task, &gate_entry(fd)->handle) && bytes <= gate_task.piece_bytes;
 }
 
 /* Unknown descriptor, due task or both: true when the call is to be charged. */
@@ -68,7 +68,7 @@ static inline bool gate_open(int fd, enum pace_manner manner)
 {
 	if (gate_passes(fd))
 		return false;
-	if (wp_likely(gate_is_paced(fd) && !pace_due(&gate_task)))
+	if (wp_likely(gate_is_paced(fd) && !pace_due(&gate_task, &gate_entry(fd)->handle)))
 		return true;
 	return gate_slow(fd, manner);
 }

@@ -14,14 +14,18 @@
 
 #define APPEND_WHOLE_BYTES WP_MIB(1) /* records appended are not split below this */
 #define PIECE_VECTORS 16
+#define CALL_MAX_BYTES 0x7ffff000u /* the kernel writes no more in one call */
+#define STACK_NEAR_BYTES WP_KIB(16)
+#define OWN_OFFSET INT64_MIN /* the file's own; -1 is an error of pwrite */
 
 /* Where in a vector a call in pieces stands. */
 struct progress {
 	const struct iovec *vector;
 	int count;
 	size_t within_bytes; /* of vector[0] already written */
-	off64_t at;          /* -1: the file's own offset */
+	off64_t at;          /* or OWN_OFFSET */
 	uint64_t done_bytes;
+	uint64_t left_bytes;
 };
 
 static uint64_t vector_bytes(const struct iovec *vector, int count)
@@ -33,16 +37,57 @@ static uint64_t vector_bytes(const struct iovec *vector, int count)
 	return bytes;
 }
 
+/*
+ * Can the word at @at be read? A system call that reads a signal set there and then refuses
+ * what it is to do with it answers without a fault.
+ */
+static bool is_readable(uintptr_t at)
+{
+	const int no_action = -1;
+
+	return sys_call(SYS_rt_sigprocmask, no_action, at & ~(uintptr_t)7, NULL, 8) == -EINVAL;
+}
+
+/*
+ * May the program's vector be read? The kernel answers a bad one with EFAULT, so must we.
+ * Close above our own frame is the caller's stack, where most vectors are; others are tried.
+ */
+static bool vector_is_readable(const struct iovec *vector, int count)
+{
+	uintptr_t at = (uintptr_t)vector;
+	uintptr_t end = at + (uintptr_t)count * sizeof(*vector);
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+	if (at > frame && end < frame + STACK_NEAR_BYTES && end > at)
+		return true;
+	if (end <= at)
+		return false;
+	for (; at < end; at = (at | (WP_PAGE_BYTES - 1)) + 1) {
+		if (!is_readable(at))
+			return false;
+	}
+	return true;
+}
+
+/* Bytes of a program's vector; 0 for one that the kernel will refuse. */
+static uint64_t program_vector_bytes(const struct iovec *vector, int count)
+{
+	if (count < 1 || count > IOV_MAX || !vector_is_readable(vector, count))
+		return 0;
+	return vector_bytes(vector, count);
+}
+
 static long raw_write(int fd, const struct iovec *vector, int count, off64_t at, int flags)
 {
 	long low = (long)at;
 	long high = sizeof(long) < sizeof(at) ? (long)(at >> 32) : 0;
 
-	/* Why: pwritev2 takes the file's own offset only from Linux 4.6 on; writev always did. */
-	if (at == -1 && !flags)
+	if (at == OWN_OFFSET && !flags)
 		return sys_call(SYS_writev, fd, vector, count);
 	if (!flags)
 		return sys_call(SYS_pwritev, fd, vector, count, low, high);
+	if (at == OWN_OFFSET)
+		low = high = -1; /* as pwritev2 has it */
 	return sys_call(SYS_pwritev2, fd, vector, count, low, high, flags);
 }
 
@@ -74,7 +119,8 @@ static int next_part(const struct progress *progress, struct iovec *part, uint64
 static void advance(struct progress *progress, uint64_t bytes)
 {
 	progress->done_bytes += bytes;
-	if (progress->at != -1)
+	progress->left_bytes -= bytes;
+	if (progress->at != OWN_OFFSET)
 		progress->at += (off64_t)bytes;
 	while (progress->count &&
 	       progress->vector[0].iov_len - progress->within_bytes <= bytes) {
@@ -86,23 +132,24 @@ static void advance(struct progress *progress, uint64_t bytes)
 	progress->within_bytes += (size_t)bytes;
 }
 
-static bool signal_pending(void)
+static uint64_t signals_pending(void)
 {
 	uint64_t pending = 0;
 
-	return !sys_call(SYS_rt_sigpending, &pending, sizeof(pending)) && pending;
+	return sys_call(SYS_rt_sigpending, &pending, sizeof(pending)) ? 0 : pending;
 }
 
 /*
  * A plain call that hits the file size limit in the middle returns short, without a signal; our
  * last piece got EFBIG and with it a SIGXFSZ that nobody must see.
  */
-static void take_back_sigxfsz(void)
+static void take_back_sigxfsz(uint64_t pending_before)
 {
 	uint64_t set = UINT64_C(1) << (SIGXFSZ - 1);
 	struct timespec now = { 0 };
 
-	sys_call(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof(set));
+	if (!(pending_before & set))
+		sys_call(SYS_rt_sigtimedwait, &set, NULL, &now, sizeof(set));
 }
 
 /* Returns what was written, or the error when that was nothing. */
@@ -110,21 +157,23 @@ static long write_pieces(int fd, struct progress *progress, int flags)
 {
 	struct iovec part[PIECE_VECTORS];
 	uint64_t piece_bytes = gate_task.piece_bytes;
-	bool paced = true;
+	uint64_t pending = 0;
 
-	while (progress->count) {
+	while (progress->count && progress->left_bytes) {
 		int count;
 		uint64_t wanted_bytes;
 		long result;
 
-		paced = paced && !signal_pending();
-		if (paced && gate_open(fd, PACE_BLOCKED))
+		/* Once a signal waits, the rest goes out unpaced. */
+		pending = pending ? pending : signals_pending();
+		if (!pending && gate_open(fd, PACE_BLOCKED))
 			piece_bytes = gate_task.piece_bytes;
-		count = next_part(progress, part, paced ? piece_bytes : UINT64_MAX);
+		count = next_part(progress, part,
+				  min_u64(progress->left_bytes, pending ? UINT64_MAX : piece_bytes));
 		wanted_bytes = vector_bytes(part, count);
 		result = raw_write(fd, part, count, progress->at, flags);
 		if (result == -EFBIG && progress->done_bytes)
-			take_back_sigxfsz();
+			take_back_sigxfsz(pending);
 		if (result < 0)
 			return progress->done_bytes ? (long)progress->done_bytes : result;
 		gate_charge(fd, (uint64_t)result);
@@ -136,14 +185,21 @@ static long write_pieces(int fd, struct progress *progress, int flags)
 }
 
 /* Shall a call of @bytes be made in pieces? Vectors that the kernel would refuse are its own. */
-static bool in_pieces(int fd, const struct iovec *vector, int count, uint64_t bytes, int flags)
+static bool in_pieces(int fd, const struct iovec *vector, int count, uint64_t bytes, off64_t at,
+		      int flags)
 {
 	int open_flags;
 
-	if (flags || count < 1 || count > IOV_MAX || bytes > SSIZE_MAX)
+	if (flags)
 		return false;
+	if (at != OWN_OFFSET && (at < 0 || (uint64_t)at + bytes > INT64_MAX))
+		return false;
+	/* Why: the kernel refuses the whole call for a buffer that ends outside the program. */
 	for (int i = 0; i < count; i++) {
-		if (vector[i].iov_len > SSIZE_MAX)
+		uintptr_t last = (uintptr_t)vector[i].iov_base + vector[i].iov_len - 1;
+
+		if (vector[i].iov_len > SSIZE_MAX ||
+		    (vector[i].iov_len && !is_readable(last)))
 			return false;
 	}
 	open_flags = kernel_open_flags(fd);
@@ -152,9 +208,15 @@ static bool in_pieces(int fd, const struct iovec *vector, int count, uint64_t by
 	return !(open_flags & O_APPEND) || bytes >= APPEND_WHOLE_BYTES;
 }
 
-static ssize_t large_write(int fd, const struct iovec *vector, int count, off64_t at, int flags)
+static ssize_t large_write(int fd, const struct iovec *vector, int count, uint64_t bytes,
+			   off64_t at, int flags)
 {
-	struct progress progress = { .vector = vector, .count = count, .at = at };
+	struct progress progress = {
+		.vector = vector,
+		.count = count,
+		.at = at,
+		.left_bytes = min_u64(bytes, CALL_MAX_BYTES),
+	};
 	uint64_t all = UINT64_MAX;
 	uint64_t saved = 0;
 	long result;
@@ -176,14 +238,14 @@ static bool write_slow(int fd, const struct iovec *vector, int count, uint64_t b
 	enum pace_manner manner = flags & RWF_NOWAIT ? PACE_NO_SLEEP : PACE_SLEEP;
 
 	if (!gate_open(fd, manner) || bytes <= gate_task.piece_bytes ||
-	    !in_pieces(fd, vector, count, bytes, flags))
+	    !in_pieces(fd, vector, count, bytes, at, flags))
 		return false;
-	*result = large_write(fd, vector, count, at, flags);
+	*result = large_write(fd, vector, count, bytes, at, flags);
 	return true;
 }
 
 #define ONE(data, n) (&(struct iovec){ .iov_base = (void *)(uintptr_t)(data), .iov_len = (n) })
-#define VECTOR_BYTES(vector, count) vector_bytes(vector, count)
+#define VECTOR_BYTES(vector, count) program_vector_bytes(vector, count)
 
 /*
  * Why three functions a call: what stands in for it before the constructor, what is rare, and

@@ -6,7 +6,6 @@
 #include "core/window.h"
 #include "host/kernel.h"
 #include "shm/device.h"
-#include "shm/file.h"
 
 #define WHOLE_NS WP_SEC(1)      /* how often the whole file is looked at */
 #define LOW_STEP_BYTES WP_MIB(1) /* the clean head grows in steps of at least this */
@@ -43,19 +42,18 @@ static void move_low(const struct flush_file *flush, uint64_t now_ns)
 		word_replace(&flush->file->low_bytes, low_bytes, cursor_bytes);
 }
 
-int64_t flush_look(const struct flush_file *flush, uint64_t dirtied_bytes, uint64_t now_ns)
+int64_t flush_look(const struct flush_file *flush, struct file_look *look)
 {
 	struct kernel_pages pages;
-	struct file_look look = { .dirtied_bytes = dirtied_bytes, .now_ns = now_ns };
 	int error;
 
-	move_low(flush, now_ns);
+	move_low(flush, look->now_ns);
 	error = kernel_cachestat(flush->fd, word_read(&flush->file->low_bytes), 0, &pages);
 	if (error)
 		return error;
-	look.present_bytes = pages.dirty_bytes + pages.writeback_bytes;
-	look.inflight_bytes = pages.writeback_bytes;
-	file_settle(flush->file, flush->device, &look);
+	look->present_bytes = pages.dirty_bytes + pages.writeback_bytes;
+	look->inflight_bytes = pages.writeback_bytes;
+	file_settle(flush->file, flush->device, look);
 	return (int64_t)pages.dirty_bytes;
 }
 

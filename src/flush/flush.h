@@ -12,6 +12,7 @@
 #include <writepace/layout.h>
 
 #include "base/types.h"
+#include "shm/file.h"
 
 struct flush_file {
 	int fd;
@@ -21,11 +22,11 @@ struct flush_file {
 };
 
 /*
- * Ask the kernel what of the file is outstanding and settle it, @dirtied_bytes being the
- * caller's new dirt. Returns the bytes that are dirty and not yet in flight, or a negative
+ * Ask the kernel what of the file is outstanding and settle it: @look holds the time and the
+ * new dirt, the rest of it is filled in. Returns the bytes that are dirty and not yet in flight, or a negative
  * errno when the file can not be asked (EPERM, ENOSYS).
  */
-int64_t flush_look(const struct flush_file *flush, uint64_t dirtied_bytes, uint64_t now_ns);
+int64_t flush_look(const struct flush_file *flush, struct file_look *look);
 
 /* How much may be started, and how quickly. */
 struct flush_pace {

@@ -24,7 +24,7 @@ static void drain(struct slow *slow)
 	       slow->now_ns < until_ns) {
 		if (!slow_sleep(slow, until_ns))
 			return;
-		slow_tick(slow, 0, 0);
+		slow_tick(slow, 0);
 	}
 }
 
@@ -43,7 +43,7 @@ void pace_close(struct pace_process *process, struct pace_task *task, struct pac
 		return;
 	if (pace_has_dirt(handle) && slow_locate(&slow) && slow.flush.device) {
 		slow_take_dirt(&slow);
-		slow_tick(&slow, slow.dirtied_bytes, 0);
+		slow_tick(&slow, 0);
 		if (slow.flush.file) {
 			drain(&slow);
 			file_abandon(slow.flush.file, slow.flush.device, slow.now_ns);

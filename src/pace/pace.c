@@ -27,7 +27,7 @@ static void decide(const struct slow *slow, struct verdict *verdict)
  */
 static uint64_t poll_bytes(const struct slow *slow, const struct verdict *verdict)
 {
-	uint64_t stretch = slow->charged_bytes / max_u64(slow->dirtied_bytes, 1);
+	uint64_t stretch = slow->charged_bytes / max_u64(verdict->view.dirtied_bytes, 1);
 	uint64_t room_bytes = sub_u64(verdict->limit_bytes, verdict->view.outstanding_bytes) / 2;
 
 	if (stretch < 2)
@@ -65,7 +65,7 @@ static bool pause_once(struct slow *slow, const struct verdict *verdict)
 	while (slow->now_ns < until_ns) {
 		if (!slow_sleep(slow, until_ns))
 			return false;
-		slow_tick(slow, 0, verdict->background_bytes);
+		slow_tick(slow, verdict->background_bytes);
 	}
 	return true;
 }
@@ -105,8 +105,7 @@ bool pace_before(struct pace_process *process, struct pace_task *task, struct pa
 		uint64_t limit_bytes = control_limit_bytes(&slow.control, &slow.bounds);
 
 		slow_take_dirt(&slow);
-		slow_tick(&slow, slow.dirtied_bytes,
-			  control_background_bytes(limit_bytes, &slow.bounds));
+		slow_tick(&slow, control_background_bytes(limit_bytes, &slow.bounds));
 		pay(&slow);
 	} else {
 		task->charged_bytes = 0;

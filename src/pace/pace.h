@@ -3,7 +3,7 @@
  * What a front end calls of the engine: charge what a call dirtied, and when a task has reached
  * its poll threshold, settle, balance, flush, sleep.
  *
- *	if (pace_due(task))                 a compare
+ *	if (pace_due(task, handle))         a compare
  *		pace_before(task, handle, fd);  one bounded sleep for what was dirtied before
  *	result = the call itself;
  *	pace_charge(task, handle, result);  an add
@@ -42,6 +42,12 @@ struct pace_task {
 		.poll_bytes = PAUSE_POLL_BYTES, .piece_bytes = WP_KIB(64)                      \
 	}
 
+/*
+ * So much charged to one handle calls for a look, whoever charged it: threads that come and go
+ * never reach their own threshold.
+ */
+#define PACE_HANDLE_BYTES WP_MIB(1)
+
 /* One descriptor. The front end decides when it is asked anew. */
 struct pace_handle {
 	uint64_t charged_bytes; /* by calls since the file was last settled */
@@ -69,9 +75,10 @@ void pace_attach(struct pace_process *process, const struct conf *conf);
 /* The first thread's count starts here, not at the program's exec. */
 void pace_task_begin(struct pace_task *task);
 
-static inline bool pace_due(const struct pace_task *task)
+static inline bool pace_due(const struct pace_task *task, const struct pace_handle *handle)
 {
-	return wp_unlikely(task->charged_bytes >= task->poll_bytes);
+	return wp_unlikely(task->charged_bytes >= task->poll_bytes ||
+			   word_read_relaxed(&handle->charged_bytes) >= PACE_HANDLE_BYTES);
 }
 
 static inline void pace_charge(struct pace_task *task, struct pace_handle *handle, uint64_t bytes)

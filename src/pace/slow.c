@@ -108,6 +108,7 @@ void slow_take_dirt(struct slow *slow)
 {
 	struct pace_task *task = slow->task;
 	uint64_t count_bytes = kernel_thread_dirtied_bytes();
+	uint64_t handle_bytes;
 
 	slow->charged_bytes = task->charged_bytes;
 	/* New dirt is no more than what was charged; the rest is uncovered (design 5). */
@@ -116,19 +117,37 @@ void slow_take_dirt(struct slow *slow)
 	task->dirtied_bytes = count_bytes;
 	task->charged_bytes = 0;
 	word_add(&slow->process->totals.charged_bytes, slow->charged_bytes);
-	slow->dirtied_bytes = min_u64(word_exchange(&slow->handle->charged_bytes, 0),
-				      task->unplaced_bytes);
+	handle_bytes = word_exchange(&slow->handle->charged_bytes, 0);
+	slow->dirtied_bytes = min_u64(handle_bytes, task->unplaced_bytes);
+	slow->others_bytes = sub_u64(handle_bytes, slow->charged_bytes);
 	task->unplaced_bytes -= slow->dirtied_bytes;
 	task->owed_bytes += slow->dirtied_bytes;
 	count_task(slow, slow->dirtied_bytes);
 }
 
 /* No entry, or a file that can not be asked: its bytes leave by the learned rate. */
-static void orphan_all(struct slow *slow, uint64_t dirtied_bytes)
+static void orphan_dirt(struct slow *slow)
 {
-	device_dirtied(slow->flush.device, dirtied_bytes);
-	device_orphaned(slow->flush.device, dirtied_bytes, slow->now_ns);
+	device_dirtied(slow->flush.device, slow->dirtied_bytes);
+	device_orphaned(slow->flush.device, slow->dirtied_bytes, slow->now_ns);
 	slow->dirty_bytes = 0;
+}
+
+static void settle(struct slow *slow)
+{
+	struct file_look look = {
+		.dirtied_bytes = slow->dirtied_bytes,
+		.others_bytes = slow->others_bytes,
+		.now_ns = slow->now_ns,
+	};
+	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, &look) : -ENOENT;
+
+	if (dirty < 0)
+		orphan_dirt(slow);
+	else
+		slow->dirty_bytes = (uint64_t)dirty;
+	slow->dirtied_bytes = 0;
+	slow->others_bytes = 0;
 }
 
 static uint64_t window_bytes(const struct slow *slow)
@@ -152,18 +171,13 @@ static void start(struct slow *slow, uint64_t window)
 	flush_start(&slow->flush, slow->dirty_bytes, &pace);
 }
 
-void slow_tick(struct slow *slow, uint64_t dirtied_bytes, uint64_t background_bytes)
+void slow_tick(struct slow *slow, uint64_t background_bytes)
 {
 	struct wp_device *device = slow->flush.device;
 	uint64_t window = window_bytes(slow);
-	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, dirtied_bytes, slow->now_ns)
-					 : -1;
 	bool working;
 
-	if (dirty < 0)
-		orphan_all(slow, dirtied_bytes);
-	else
-		slow->dirty_bytes = (uint64_t)dirty;
+	settle(slow);
 	device_drain_orphans(device, bandwidth_assumed_bps(&slow->control.bandwidth),
 			     slow->now_ns);
 	working = slow->dirty_bytes && device_outstanding_bytes(device) > background_bytes;

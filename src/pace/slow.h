@@ -19,7 +19,8 @@ struct slow {
 	enum pace_manner manner;
 	uint64_t now_ns;
 	uint64_t charged_bytes;  /* since the last visit */
-	uint64_t dirtied_bytes;  /* new dirt of it on this file */
+	uint64_t dirtied_bytes;  /* new dirt of it on this file, not yet settled */
+	uint64_t others_bytes;   /* charged to this file by other threads, not yet settled */
 	uint64_t dirty_bytes;    /* of the file, not yet in flight */
 	struct bounds bounds;
 	struct control control;  /* copy of the device's */
@@ -34,8 +35,8 @@ bool slow_locate(struct slow *slow);
 /* Place the task's new dirt on the file; the rest waits for its own file. */
 void slow_take_dirt(struct slow *slow);
 
-/* Look at the file, step the device, start what the window allows. */
-void slow_tick(struct slow *slow, uint64_t dirtied_bytes, uint64_t background_bytes);
+/* Settle the file, step the device, start what the window allows. */
+void slow_tick(struct slow *slow, uint64_t background_bytes);
 
 /* Sleep one step, at most until @until_ns; false when a signal asks for an end. */
 bool slow_sleep(struct slow *slow, uint64_t until_ns);

@@ -92,20 +92,31 @@ static void set_inflight(struct wp_file *file, struct wp_device *device, uint64_
 	word_add(&device->inflight_bytes, bytes - old);
 }
 
+/* What others charged is dirt as far as the file has more than is accounted for. */
+static uint64_t new_dirt(const struct wp_file *file, const struct file_look *look)
+{
+	uint64_t known_bytes = word_read(&file->accounted_bytes) + look->dirtied_bytes;
+
+	return look->dirtied_bytes +
+	       min_u64(look->others_bytes, sub_u64(look->present_bytes, known_bytes));
+}
+
 void file_settle(struct wp_file *file, struct wp_device *device, const struct file_look *look)
 {
+	uint64_t dirtied_bytes;
 	uint64_t old;
 	uint64_t new;
 
 	word_write(&file->seen_ns, look->now_ns);
 	take_back(file, device, look->present_bytes);
-	device_dirtied(device, look->dirtied_bytes);
+	dirtied_bytes = new_dirt(file, look);
+	device_dirtied(device, dirtied_bytes);
 	for (int tries = 0; tries < 8; tries++) {
 		old = word_read(&file->accounted_bytes);
-		new = min_u64(old + look->dirtied_bytes, look->present_bytes);
+		new = min_u64(old + dirtied_bytes, look->present_bytes);
 		if (!word_replace(&file->accounted_bytes, old, new))
 			continue;
-		device_completed(device, old + look->dirtied_bytes - new, look->now_ns);
+		device_completed(device, old + dirtied_bytes - new, look->now_ns);
 		break;
 	}
 	set_inflight(file, device, look->inflight_bytes);

@@ -22,6 +22,7 @@ struct file_look {
 	uint64_t present_bytes;  /* dirty + under writeback */
 	uint64_t inflight_bytes; /* under writeback */
 	uint64_t dirtied_bytes;  /* new dirt of the caller in this file since its last look */
+	uint64_t others_bytes;   /* charged by threads that may be gone; taken as dirt if there */
 	uint64_t now_ns;
 };
 

@@ -24,19 +24,19 @@ static bool directory_is_ours(const char *path)
 	       !(st.st_mode & 077);
 }
 
-/* The first of /run/user/UID and /dev/shm/writepace-UID that is there or can be made. */
-static bool find_directory(char *path, size_t path_bytes)
+/* /run/user/UID where it is there, else /dev/shm/writepace-UID, made where it is not. */
+static void find_directory(char *path, size_t path_bytes)
 {
 	struct text text = text_on(path, path_bytes);
 
 	text_add(&text, "/run/user/");
 	text_add_u64(&text, geteuid());
 	if (directory_is_ours(path))
-		return true;
+		return;
 	text = text_on(path, path_bytes);
 	text_add(&text, "/dev/shm/writepace-");
 	text_add_u64(&text, geteuid());
-	return (!mkdir(path, 0700) || errno == EEXIST) && directory_is_ours(path);
+	mkdir(path, 0700);
 }
 
 bool segment_path(char *path, size_t path_bytes, const char *directory, const char *name)
@@ -145,30 +145,39 @@ static void *map_anonymous(void)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-static void *attach_file(const char *name)
+static void *attach_file(const char *directory, const char *name)
 {
-	char directory[PATH_BYTES];
 	char path[PATH_BYTES];
 	void *map;
 
-	if (!find_directory(directory, sizeof(directory)) ||
+	if (!directory_is_ours(directory) ||
 	    !segment_path(path, sizeof(path), directory, name))
 		return NULL;
 	map = open_existing(path);
 	return map ? map : create(path);
 }
 
-void segment_attach(struct segment *segment, const char *name)
+void segment_attach_in(struct segment *segment, const char *directory, const char *name)
 {
 	int saved_errno = errno;
 
 	segment->checked = false;
 	segment->state = SEGMENT_SHARED;
-	segment->map = attach_file(name);
+	segment->map = attach_file(directory, name);
 	if (!segment->map) {
 		segment->map = map_anonymous();
 		segment->state = segment->map ? SEGMENT_PRIVATE : SEGMENT_NONE;
 	}
+	errno = saved_errno;
+}
+
+void segment_attach(struct segment *segment, const char *name)
+{
+	char directory[PATH_BYTES];
+	int saved_errno = errno;
+
+	find_directory(directory, sizeof(directory));
+	segment_attach_in(segment, directory, name);
 	errno = saved_errno;
 }
 

@@ -32,6 +32,9 @@ struct segment {
  */
 void segment_attach(struct segment *segment, const char *name);
 
+/* The same in @directory, which must be the user's own; anything else counts as nowhere. */
+void segment_attach_in(struct segment *segment, const char *directory, const char *name);
+
 /* True when the mapping may be used; false for good once its header was found damaged. */
 bool segment_ready(struct segment *segment) WP_MUST_CHECK;
 

@@ -31,14 +31,26 @@ static bool claim(struct wp_task *task, const struct task_identity *identity, ui
 	return true;
 }
 
+static bool is_still(struct wp_task *task, const struct task_identity *identity, uint64_t now_ns)
+{
+	if (!is_own(task, identity))
+		return false;
+	word_write(&task->heartbeat_ns, now_ns);
+	return true;
+}
+
 int task_slot(struct wp_segment *segment, int slot, const struct task_identity *identity,
 	      uint64_t now_ns)
 {
 	uint64_t start = (identity->id * UINT64_C(0x9e3779b97f4a7c15)) >> 52;
 
-	if (slot >= 0 && slot < (int)WP_TASKS && is_own(&segment->tasks[slot], identity)) {
-		word_write(&segment->tasks[slot].heartbeat_ns, now_ns);
+	if (slot >= 0 && slot < (int)WP_TASKS && is_still(&segment->tasks[slot], identity, now_ns))
 		return slot;
+	for (uint64_t i = 0; i < PROBES; i++) {
+		uint64_t near = (start + i) % WP_TASKS;
+
+		if (is_still(&segment->tasks[near], identity, now_ns))
+			return (int)near;
 	}
 	for (uint64_t i = 0; i < PROBES; i++) {
 		uint64_t near = (start + i) % WP_TASKS;

@@ -6,7 +6,6 @@
  *
  *	spawn ROUNDS LIBRARY...
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -50,7 +49,8 @@ static char **environment(const char *library)
 /* Time from the spawn to the end of the child, negative when it did not work out. */
 static int64_t spawn_ns(char **env)
 {
-	char *argv[] = { "/bin/true", NULL };
+	static char program[] = "/bin/true";
+	char *argv[] = { program, NULL };
 	int64_t start_ns = now_ns();
 	int status;
 	pid_t pid;

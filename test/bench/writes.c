@@ -6,7 +6,6 @@
  *
  *	writes COUNT FILE
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
  * its own waiting, without running them: a stalled loop must not hide its own stall, and
  * must not fire hundreds of catch-up writes either. Only the newest of them is run, late.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

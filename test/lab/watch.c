@@ -9,7 +9,6 @@
  * sysfs ties the two together: /sys/fs/btrfs/UUID/devices/ lists the member devices and
  * /sys/fs/btrfs/UUID/bdi points at the bdi. (The device's own bdi stays at 0 meanwhile.)
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Makes every kind of interposed call in a directory and prints what each returned, its errno
+ * and where the file's offset stands after it. Run plain and paced, the two outputs must be
+ * equal to the byte: that is the oracle, libc and the kernel are the reference.
+ *
+ * Usage: calls DIRECTORY
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define LARGE_BYTES (5u << 20) /* larger than any piece at the start */
+#define POISON 4242            /* an errno that no call sets */
+
+static unsigned char *large;
+static volatile sig_atomic_t caught_xfsz;
+
+static void fill(void)
+{
+	uint32_t state = 2463534242u;
+
+	large = malloc(LARGE_BYTES);
+	if (!large)
+		exit(2);
+	for (size_t i = 0; i < LARGE_BYTES; i++) {
+		state ^= state << 13;
+		state ^= state >> 17;
+		state ^= state << 5;
+		large[i] = (unsigned char)state;
+	}
+}
+
+/* A sum over the file from its beginning, whatever its offset. */
+static uint64_t file_sum(int fd)
+{
+	unsigned char part[4096];
+	uint64_t sum = 1469598103934665603u;
+	off_t at = 0;
+	ssize_t got;
+
+	while ((got = pread(fd, part, sizeof(part), at)) > 0) {
+		for (ssize_t i = 0; i < got; i++)
+			sum = (sum ^ part[i]) * 1099511628211u;
+		at += got;
+	}
+	return sum;
+}
+
+static void say(const char *what, int64_t result, int error, int fd)
+{
+	struct stat st = { 0 };
+
+	fstat(fd, &st);
+	printf("%s: %" PRId64 " errno %s offset %jd size %jd sum %016" PRIx64 " xfsz %d\n", what,
+	       result, error == POISON ? "untouched" : strerrorname_np(error),
+	       (intmax_t)lseek(fd, 0, SEEK_CUR), (intmax_t)st.st_size, file_sum(fd),
+	       (int)caught_xfsz);
+	caught_xfsz = 0;
+}
+
+#define TRY(what, fd, call)                                                                    \
+	do {                                                                                   \
+		int64_t result;                                                                \
+                                                                                               \
+		errno = POISON;                                                                \
+		result = (int64_t)(call);                                                      \
+		say(what, result, errno, fd);                                                  \
+	} while (0)
+
+static int fresh(int flags)
+{
+	int fd;
+
+	unlink("file");
+	fd = open("file", O_RDWR | O_CREAT | O_TRUNC | flags, 0644);
+	if (fd < 0)
+		exit(2);
+	return fd;
+}
+
+static void buffers(void)
+{
+	struct iovec parts[] = {
+		{ .iov_base = large, .iov_len = 3 },
+		{ .iov_base = large + 100, .iov_len = 0 },
+		{ .iov_base = large + 1000, .iov_len = LARGE_BYTES - 1000 },
+		{ .iov_base = large, .iov_len = 70001 },
+	};
+	int fd = fresh(0);
+
+	TRY("write small", fd, write(fd, large, 10));
+	TRY("write nothing", fd, write(fd, large, 0));
+	TRY("write large", fd, write(fd, large, LARGE_BYTES));
+	TRY("pwrite large", fd, pwrite(fd, large, LARGE_BYTES, 12345));
+	TRY("pwrite at -1", fd, pwrite(fd, large, LARGE_BYTES, -1));
+	TRY("pwrite at the end of all", fd, pwrite(fd, large, LARGE_BYTES, INT64_MAX - 100));
+	TRY("writev large", fd, writev(fd, parts, 4));
+	TRY("pwritev large", fd, pwritev(fd, parts, 4, 777));
+	TRY("pwritev at -1", fd, pwritev(fd, parts, 4, -1));
+	TRY("pwritev2 at -1", fd, pwritev2(fd, parts, 4, -1, 0));
+	TRY("pwritev2 bad flag", fd, pwritev2(fd, parts, 4, -1, 0x4000000));
+	TRY("writev no vector", fd, writev(fd, parts, 0));
+	TRY("writev too many", fd, writev(fd, parts, IOV_MAX + 1));
+	TRY("writev negative", fd, writev(fd, parts, -1));
+	TRY("write bad address", fd, write(fd, (void *)8, LARGE_BYTES));
+	TRY("write runs into a bad address", fd, write(fd, large, (size_t)1 << 40));
+	close(fd);
+}
+
+static void appends(void)
+{
+	int fd = fresh(O_APPEND);
+
+	TRY("append record", fd, write(fd, large, 900000));
+	TRY("append large", fd, write(fd, large, LARGE_BYTES));
+	TRY("append pwrite", fd, pwrite(fd, large, 200000, 0));
+	close(fd);
+	fd = open("file", O_RDONLY);
+	TRY("write read-only", fd, write(fd, large, LARGE_BYTES));
+	close(fd);
+	fd = open("file", O_RDWR | O_SYNC);
+	TRY("write O_SYNC", fd, write(fd, large, 100000));
+	close(fd);
+}
+
+static void on_xfsz(int number)
+{
+	(void)number;
+	caught_xfsz++;
+}
+
+/* A limit inside a piece and one on its edge: a plain call returns short, without a signal. */
+static void file_size_limit(void)
+{
+	static const rlim_t limits[] = { 1000000, 1 << 20, 3 << 20, (3 << 20) + 1 };
+	struct sigaction action = { .sa_handler = on_xfsz };
+	struct rlimit old;
+	int fd;
+
+	sigaction(SIGXFSZ, &action, NULL);
+	getrlimit(RLIMIT_FSIZE, &old);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		struct rlimit limit = { .rlim_cur = limits[i], .rlim_max = old.rlim_max };
+
+		fd = fresh(0);
+		setrlimit(RLIMIT_FSIZE, &limit);
+		TRY("write up to the limit", fd, write(fd, large, LARGE_BYTES));
+		TRY("write beyond the limit", fd, write(fd, large, LARGE_BYTES));
+		setrlimit(RLIMIT_FSIZE, &old);
+		close(fd);
+	}
+}
+
+static int64_t copy_all(ssize_t (*copy)(int, int, size_t), int in, int out)
+{
+	int64_t total = 0;
+	ssize_t got;
+
+	while ((got = copy(in, out, (size_t)1 << 30)) > 0)
+		total += got;
+	return got < 0 ? got : total;
+}
+
+static ssize_t by_sendfile(int in, int out, size_t n)
+{
+	return sendfile(out, in, NULL, n);
+}
+
+static ssize_t by_copy_file_range(int in, int out, size_t n)
+{
+	return copy_file_range(in, NULL, out, NULL, n, 0);
+}
+
+/* Short results are legal there, so totals are compared. */
+static void copies(void)
+{
+	off64_t at = 4096;
+	int in = open("source", O_RDWR | O_CREAT | O_TRUNC, 0644);
+	int out = fresh(0);
+
+	if (in < 0 || write(in, large, LARGE_BYTES) != LARGE_BYTES)
+		exit(2);
+	lseek(in, 0, SEEK_SET);
+	TRY("sendfile all", out, copy_all(by_sendfile, in, out));
+	lseek(in, 0, SEEK_SET);
+	TRY("copy_file_range all", out, copy_all(by_copy_file_range, in, out));
+	TRY("sendfile at", out, sendfile(out, in, &at, 1000));
+	printf("at %jd\n", (intmax_t)at);
+	TRY("copy_file_range same range", out, copy_file_range(out, NULL, out, NULL, 10, 0));
+	TRY("copy_file_range bad flag", out, copy_file_range(in, NULL, out, NULL, 10, 77));
+	TRY("sendfile to a closed descriptor", out, sendfile(999, in, NULL, 10));
+	close(in);
+	close(out);
+}
+
+static void descriptors(void)
+{
+	int fd = fresh(0);
+	int other;
+
+	TRY("write", fd, write(fd, large, LARGE_BYTES));
+	other = dup(fd);
+	TRY("close", other, close(fd));
+	TRY("close twice", other, close(fd));
+	TRY("write closed", other, write(fd, large, 10));
+	TRY("dup2 same", other, dup2(other, other) == other);
+	TRY("dup2 closed", other, dup2(999, other));
+	TRY("dup3 same", other, dup3(other, other, 0));
+	TRY("write through the copy", other, write(other, large, 200000));
+	TRY("close -1", other, close(-1));
+	TRY("fsync -1", other, fsync(-1));
+	TRY("close_range backwards", other, close_range(10, 5, 0));
+	close(other);
+}
+
+static int print_list(FILE *stream, const char *format, ...)
+{
+	va_list list;
+	int printed;
+
+	va_start(list, format);
+	printed = vfprintf(stream, format, list);
+	va_end(list);
+	return printed;
+}
+
+static void streams(void)
+{
+	FILE *stream = fopen("file", "w+");
+	int fd = fileno(stream);
+
+	TRY("fwrite", fd, fwrite(large, 3, 1000000, stream));
+	TRY("fwrite nothing", fd, fwrite(large, 0, 7, stream));
+	TRY("fputs", fd, fputs("text\n", stream) >= 0);
+	TRY("fputc", fd, fputc('c', stream));
+	TRY("putc", fd, putc(0xff, stream));
+	TRY("putc_unlocked", fd, putc_unlocked('u', stream));
+	TRY("fprintf", fd, fprintf(stream, "%s %d %f\n", "a", 42, 1.5));
+	TRY("vfprintf", fd, print_list(stream, "%s %d\n", "b", 43));
+	TRY("fflush", fd, fflush(stream));
+	TRY("fclose", fd, fclose(stream));
+	stream = fopen("file", "r");
+	fd = fileno(stream);
+	TRY("fputs to a reader", fd, fputs("text", stream));
+	TRY("fwrite to a reader", fd, fwrite(large, 1, 10, stream));
+	fclose(stream);
+	stream = fmemopen(large, 100, "w");
+	TRY("fputs to memory", -1, fputs("text", stream) >= 0);
+	TRY("fclose memory", -1, fclose(stream));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2 || chdir(argv[1]))
+		return 2;
+	fill();
+	buffers();
+	appends();
+	file_size_limit();
+	copies();
+	descriptors();
+	streams();
+	unlink("file");
+	unlink("source");
+	return 0;
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Oracle: what core/control.h and design section 6 say happens when: numbers and times by hand.
+ * A device is busy as long as nobody saw it idle since the step before.
+ */
+#include "unit.h"
+
+#include "core/control.h"
+
+#define BEGIN_NS WP_SEC(1000)
+
+static const struct bounds standard = {
+	.drain_ns = WP_SEC(1),
+	.latency_ns = WP_MS(50),
+	.background_pm = 500,
+};
+
+struct device {
+	struct control control;
+	struct control_sample sample;
+	struct bounds bounds;
+};
+
+static void step(struct device *device)
+{
+	control_step(&device->control, &device->sample, &device->bounds);
+}
+
+/* Step every 10 ms for @span_ns; the device writes @rate_bps and is busy, or idle at 0. */
+static void run(struct device *device, uint64_t span_ns, uint64_t rate_bps)
+{
+	for (uint64_t i = 0; i < span_ns / WP_MS(10); i++) {
+		device->sample.now_ns += WP_MS(10);
+		device->sample.written_bytes += rate_bps / 100;
+		device->sample.dirtied_bytes += rate_bps / 100;
+		if (!rate_bps)
+			device->sample.idle_ns = device->sample.now_ns;
+		step(device);
+	}
+}
+
+static struct device newcomer(void)
+{
+	struct device device = { .sample = { .now_ns = BEGIN_NS }, .bounds = standard };
+
+	step(&device);
+	return device;
+}
+
+/* Known at @rate_bps, and in use until now. */
+static struct device known(uint64_t rate_bps)
+{
+	struct device device = newcomer();
+
+	run(&device, WP_SEC(1), rate_bps);
+	assert_int_equal(device.control.bandwidth.avg_bps, rate_bps);
+	return device;
+}
+
+static uint64_t limit_of(const struct device *device)
+{
+	return control_limit_bytes(&device->control, &device->bounds);
+}
+
+TEST(newcomer_begins_small)
+{
+	struct device device = newcomer();
+
+	assert_int_equal(limit_of(&device), WP_MIB(4));
+	assert_int_equal(device.control.wall_bytes, WP_MIB(4));
+	assert_int_equal(device.control.ratelimit.base_bps, WP_MIB(100));
+	assert_int_equal(device.control.bandwidth.avg_bps, 0);
+	assert_int_equal(device.control.window.bytes, WP_KIB(64));
+	assert_int_equal(control_background_bytes(WP_MIB(4), &standard), WP_MIB(2));
+}
+
+TEST(first_bandwidth_stands_after_500_ms_of_busy_time)
+{
+	struct device device = newcomer();
+
+	run(&device, WP_MS(490), 10000000);
+	assert_int_equal(device.control.bandwidth.avg_bps, 0);
+	assert_int_equal(device.control.bandwidth.last_bps, 10000000);
+	run(&device, WP_MS(10), 10000000);
+	assert_int_equal(device.control.bandwidth.avg_bps, 10000000);
+	assert_int_equal(limit_of(&device), 10000000);
+}
+
+TEST(first_bandwidth_takes_the_base_rate_along)
+{
+	struct device device = newcomer();
+
+	run(&device, WP_MS(490), 10000000);
+	assert_int_equal(device.control.ratelimit.base_bps, WP_MIB(100));
+	run(&device, WP_MS(10), 10000000);
+	assert_int_equal(device.control.ratelimit.base_bps, 10000000);
+}
+
+TEST(idle_time_is_no_part_of_the_first_500_ms)
+{
+	struct device device = newcomer();
+
+	run(&device, WP_MS(400), 10000000);
+	run(&device, WP_SEC(5), 0);
+	run(&device, WP_MS(490), 20000000);
+	assert_int_equal(device.control.bandwidth.avg_bps, 0);
+	run(&device, WP_MS(20), 20000000);
+	assert_int_equal(device.control.bandwidth.avg_bps, 20000000);
+}
+
+TEST(idle_keeps_the_bandwidth)
+{
+	struct device device = known(10000000);
+
+	run(&device, WP_SEC(100), 0);
+	assert_int_equal(device.control.bandwidth.avg_bps, 10000000);
+	assert_int_equal(limit_of(&device), 10000000);
+	/* the same without a single step in between */
+	device.sample.now_ns += WP_SEC(3600);
+	device.sample.idle_ns = device.sample.now_ns;
+	step(&device);
+	assert_int_equal(device.control.bandwidth.avg_bps, 10000000);
+}
+
+TEST(busy_and_slower_is_followed)
+{
+	struct device device = known(10000000);
+
+	run(&device, WP_SEC(20), 1000000);
+	assert_near(device.control.bandwidth.avg_bps, 1000000, 100000);
+}
+
+TEST(newcomer_grows_when_it_swallows_its_limit_in_100_ms)
+{
+	struct device device = newcomer();
+
+	/* 4 MiB in 10 ms: 8; the next 8 in 20 ms: 16 */
+	run(&device, WP_MS(10), WP_MIB(400));
+	assert_int_equal(limit_of(&device), WP_MIB(8));
+	run(&device, WP_MS(20), WP_MIB(400));
+	assert_int_equal(limit_of(&device), WP_MIB(16));
+}
+
+TEST(newcomer_of_42_mib_per_second_grows_once)
+{
+	struct device device = newcomer();
+
+	run(&device, WP_MS(90), WP_MIB(42));
+	assert_int_equal(limit_of(&device), WP_MIB(8));
+	run(&device, WP_MS(390), WP_MIB(42));
+	assert_int_equal(limit_of(&device), WP_MIB(8));
+}
+
+TEST(newcomer_that_takes_longer_does_not_grow)
+{
+	struct device device = newcomer();
+
+	run(&device, WP_MS(490), WP_MIB(35));
+	assert_int_equal(limit_of(&device), WP_MIB(4));
+}
+
+TEST(base_rate_moves_every_200_ms)
+{
+	struct device device = known(10000000);
+	uint64_t base_bps = device.control.ratelimit.base_bps;
+	uint64_t stamp_ns = device.control.base_stamp_ns;
+
+	/* over the setpoint, and two writers: twice the dirt */
+	device.sample.outstanding_bytes = 9000000;
+	device.control.ratelimit.balanced_bps = 5000000;
+	while (device.sample.now_ns + WP_MS(10) < stamp_ns + WP_MS(200)) {
+		device.sample.dirtied_bytes += 100000;
+		run(&device, WP_MS(10), 10000000);
+		assert_int_equal(device.control.ratelimit.base_bps, base_bps);
+	}
+	device.sample.dirtied_bytes += 100000;
+	run(&device, WP_MS(10), 10000000);
+	assert_true(device.control.ratelimit.base_bps < base_bps);
+}
+
+TEST(base_rate_is_not_judged_by_a_long_silence)
+{
+	struct device device = known(10000000);
+	uint64_t base_bps = device.control.ratelimit.base_bps = 5000000;
+
+	device.control.ratelimit.balanced_bps = 10000000;
+	device.sample.now_ns += WP_SEC(4);
+	device.sample.idle_ns = device.sample.now_ns;
+	step(&device);
+	assert_int_equal(device.control.ratelimit.base_bps, base_bps);
+	assert_int_equal(device.control.base_stamp_ns, device.sample.now_ns);
+}
+
+TEST(users_rate_bounds_limit_and_balanced_rate)
+{
+	struct device device = known(10000000);
+
+	device.bounds.rate_bps = 2000000;
+	assert_int_equal(limit_of(&device), 2000000);
+	/* more dirt than that, and the limit nearly reached: the base rate must come down */
+	device.sample.outstanding_bytes = 1900000;
+	run(&device, WP_SEC(10), 4000000);
+	assert_true(device.control.ratelimit.balanced_bps <= 2000000);
+	assert_true(device.control.ratelimit.base_bps < 5000000);
+}
+
+TEST(wall_follows_a_falling_limit_gently)
+{
+	struct device device = known(100000000);
+
+	assert_int_equal(device.control.wall_bytes, 100000000);
+	device.bounds.ceiling_bytes = 36000000;
+	device.sample.outstanding_bytes = 90000000;
+	run(&device, WP_MS(10), 100000000);
+	/* 100000000 - 10000000 / 32 */
+	assert_int_equal(device.control.wall_bytes, 99687500);
+	device.sample.outstanding_bytes = 0;
+	run(&device, WP_SEC(10), 100000000);
+	assert_near(device.control.wall_bytes, 36000000, 32);
+}
+
+TEST(window_is_no_more_than_the_latency_target_allows)
+{
+	struct device device = known(10000000);
+
+	for (int i = 0; i < 3000; i++) {
+		run(&device, WP_MS(10), 10000000);
+		assert_true(device.control.window.bytes <= 500000);
+		assert_true(device.control.window.bytes >= WP_KIB(64));
+	}
+}
+
+TEST(larger_window_that_pays_raises_the_bandwidth_at_once)
+{
+	struct device device = known(10000000);
+
+	while (device.control.window.phase != WINDOW_UP)
+		run(&device, WP_MS(10), 10000000);
+	/* 1.25 times as much comes through at twice the window */
+	run(&device, WP_MS(300), 12500000);
+	assert_int_equal(device.control.window.phase, WINDOW_HOLD);
+	assert_int_equal(device.control.bandwidth.avg_bps, 12500000);
+	assert_int_equal(limit_of(&device), 12500000);
+}
+
+TEST(units_are_not_spread_before_the_window_is_found)
+{
+	struct device device = newcomer();
+
+	run(&device, WP_MS(20), 10000000);
+	assert_int_equal(device.control.window.phase, WINDOW_START);
+	assert_int_equal(control_interval_ns(&device.control), 0);
+	run(&device, WP_MS(100), 10000000);
+	assert_int_equal(device.control.window.phase, WINDOW_HOLD);
+	/* 64 KiB at 17 / 16 of what is known so far: 10.6 MB/s */
+	assert_int_equal(control_interval_ns(&device.control), 6168094);
+}
+
+TEST(units_are_quicker_while_a_larger_window_is_tried)
+{
+	struct device device = known(10000000);
+
+	while (device.control.window.phase != WINDOW_UP)
+		run(&device, WP_MS(10), 10000000);
+	/* 64 KiB at 12.5 MB/s */
+	assert_int_equal(control_interval_ns(&device.control), 5242880);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(newcomer_begins_small),
+		cmocka_unit_test(first_bandwidth_stands_after_500_ms_of_busy_time),
+		cmocka_unit_test(first_bandwidth_takes_the_base_rate_along),
+		cmocka_unit_test(idle_time_is_no_part_of_the_first_500_ms),
+		cmocka_unit_test(idle_keeps_the_bandwidth),
+		cmocka_unit_test(busy_and_slower_is_followed),
+		cmocka_unit_test(newcomer_grows_when_it_swallows_its_limit_in_100_ms),
+		cmocka_unit_test(newcomer_of_42_mib_per_second_grows_once),
+		cmocka_unit_test(newcomer_that_takes_longer_does_not_grow),
+		cmocka_unit_test(base_rate_moves_every_200_ms),
+		cmocka_unit_test(base_rate_is_not_judged_by_a_long_silence),
+		cmocka_unit_test(users_rate_bounds_limit_and_balanced_rate),
+		cmocka_unit_test(wall_follows_a_falling_limit_gently),
+		cmocka_unit_test(window_is_no_more_than_the_latency_target_allows),
+		cmocka_unit_test(larger_window_that_pays_raises_the_bandwidth_at_once),
+		cmocka_unit_test(units_are_not_spread_before_the_window_is_found),
+		cmocka_unit_test(units_are_quicker_while_a_larger_window_is_tried),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

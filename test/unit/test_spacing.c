@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Oracle: interval = unit / (bandwidth * gain), by hand, and the rule for the gain in
+ * core/spacing.h: a quarter more after each quarter second without a busy start.
+ */
+#include "unit.h"
+
+#include "core/spacing.h"
+
+#define NOW WP_SEC(1000)
+
+TEST(units_are_spread_a_sixteenth_faster_than_the_bandwidth)
+{
+	struct spacing spacing = { 0 };
+
+	/* 17 / 16 of 16000000 = 17000000 */
+	assert_int_equal(spacing_interval_ns(&spacing, 16000000, 170000, false), WP_MS(10));
+	/* a quarter faster while a larger window is tried: 20000000 */
+	assert_int_equal(spacing_interval_ns(&spacing, 16000000, 200000, true), WP_MS(10));
+}
+
+TEST(larger_gain_is_used_for_both)
+{
+	struct spacing spacing = { .gain_q10 = 2048 };
+
+	assert_int_equal(spacing_interval_ns(&spacing, 10000000, 200000, false), WP_MS(10));
+	assert_int_equal(spacing_interval_ns(&spacing, 10000000, 200000, true), WP_MS(10));
+}
+
+TEST(unknown_bandwidth_has_no_interval)
+{
+	struct spacing spacing = { .gain_q10 = 2048 };
+
+	assert_int_equal(spacing_interval_ns(&spacing, 0, 65536, false), 0);
+	assert_int_equal(spacing_interval_ns(&spacing, 0, 65536, true), 0);
+}
+
+TEST(gain_grows_by_a_quarter_where_no_start_found_the_device_busy)
+{
+	struct spacing spacing = { 0 };
+
+	spacing_step(&spacing, 0, 0, NOW);
+	assert_int_equal(spacing.gain_q10, 1088);
+	spacing_step(&spacing, 8, 0, NOW + WP_MS(250));
+	assert_int_equal(spacing.gain_q10, 1360);
+	spacing_step(&spacing, 16, 0, NOW + WP_MS(500));
+	assert_int_equal(spacing.gain_q10, 1700);
+}
+
+TEST(gain_waits_for_the_end_of_its_epoch)
+{
+	struct spacing spacing = { 0 };
+
+	spacing_step(&spacing, 0, 0, NOW);
+	spacing_step(&spacing, 100, 0, NOW + WP_MS(250) - 1);
+	assert_int_equal(spacing.gain_q10, 1088);
+	spacing_step(&spacing, 100, 0, NOW + WP_MS(250));
+	assert_int_equal(spacing.gain_q10, 1360);
+}
+
+TEST(few_starts_prove_nothing)
+{
+	struct spacing spacing = { .gain_q10 = 1088, .epoch_ns = NOW, .epoch_starts = 100 };
+
+	spacing_step(&spacing, 107, 0, NOW + WP_MS(250));
+	assert_int_equal(spacing.gain_q10, 1088);
+}
+
+TEST(one_busy_start_brings_the_gain_back)
+{
+	struct spacing spacing = { .gain_q10 = 5000, .epoch_ns = NOW };
+
+	spacing_step(&spacing, 100, 1, NOW + WP_MS(250));
+	assert_int_equal(spacing.gain_q10, 1088);
+}
+
+TEST(gain_has_an_end)
+{
+	struct spacing spacing = { 0 };
+
+	for (uint64_t i = 0; i < 100; i++)
+		spacing_step(&spacing, 10 * i, 0, NOW + i * WP_MS(250));
+	assert_int_equal(spacing.gain_q10, 65536);
+}
+
+TEST(unit_starts_when_it_is_due)
+{
+	uint64_t next_ns = 0;
+
+	assert_false(spacing_may_start(NOW + 1, WP_MS(10), NOW, &next_ns));
+	assert_true(spacing_may_start(NOW, WP_MS(10), NOW, &next_ns));
+	assert_int_equal(next_ns, NOW + WP_MS(10));
+	/* 5 ms late: the next one is due at the time it would have been */
+	assert_true(spacing_may_start(NOW - WP_MS(5), WP_MS(10), NOW, &next_ns));
+	assert_int_equal(next_ns, NOW + WP_MS(5));
+}
+
+TEST(no_more_than_20_ms_are_made_up_for)
+{
+	uint64_t next_ns = 0;
+
+	assert_true(spacing_may_start(NOW - WP_SEC(5), WP_MS(10), NOW, &next_ns));
+	assert_int_equal(next_ns, NOW - WP_MS(10));
+	assert_true(spacing_may_start(0, WP_MS(10), NOW, &next_ns));
+	assert_int_equal(next_ns, NOW - WP_MS(10));
+	assert_true(spacing_may_start(0, WP_MS(10), WP_MS(1), &next_ns));
+	assert_int_equal(next_ns, WP_MS(10));
+}
+
+TEST(clock_far_ahead_is_damage_not_a_wait)
+{
+	uint64_t next_ns = 0;
+
+	assert_false(spacing_may_start(NOW + WP_SEC(1) - 1, WP_MS(10), NOW, &next_ns));
+	assert_true(spacing_may_start(NOW + WP_SEC(1), WP_MS(10), NOW, &next_ns));
+	assert_int_equal(next_ns, NOW + WP_MS(10));
+	assert_true(spacing_may_start(UINT64_MAX, WP_MS(10), NOW, &next_ns));
+	assert_int_equal(next_ns, NOW + WP_MS(10));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(units_are_spread_a_sixteenth_faster_than_the_bandwidth),
+		cmocka_unit_test(larger_gain_is_used_for_both),
+		cmocka_unit_test(unknown_bandwidth_has_no_interval),
+		cmocka_unit_test(gain_grows_by_a_quarter_where_no_start_found_the_device_busy),
+		cmocka_unit_test(gain_waits_for_the_end_of_its_epoch),
+		cmocka_unit_test(few_starts_prove_nothing),
+		cmocka_unit_test(one_busy_start_brings_the_gain_back),
+		cmocka_unit_test(gain_has_an_end),
+		cmocka_unit_test(unit_starts_when_it_is_due),
+		cmocka_unit_test(no_more_than_20_ms_are_made_up_for),
+		cmocka_unit_test(clock_far_ahead_is_damage_not_a_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
