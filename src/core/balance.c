@@ -63,6 +63,7 @@ static void run_paced(struct verdict *verdict, const struct bounds *bounds)
 		 * setpoint is no reason to go faster. */
 		verdict->pos_q10 = min_u64(verdict->pos_q10, WP_Q10);
 		view.outstanding_bytes = max_u64(view.outstanding_bytes, verdict->setpoint_bytes);
+		view.bandwidth_bps = min_u64(view.bandwidth_bps, bounds->rate_bps);
 	}
 	verdict->task_bps = ratelimit_task_bps(verdict->base_bps, verdict->pos_q10);
 	if (bounds->rate_bps)

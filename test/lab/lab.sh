@@ -296,6 +296,12 @@ lab_forget()
 	export WRITEPACE_SEGMENT=lab-$$-$lab_segment_nr
 }
 
+# The file of the segment in use.
+lab_segment()
+{
+	find /run/user /dev/shm -name "segment*.$WRITEPACE_SEGMENT" 2>/dev/null
+}
+
 lab_remove_segments()
 {
 	rm -f /run/user/*/segment*lab-$$-* /dev/shm/writepace-*/segment*lab-$$-*

@@ -169,9 +169,9 @@ TEST(users_rate_paces_an_idle_device_too)
 	assert_int_equal(verdict.pos_q10, 1024);
 	/* the ceiling, not the base rate */
 	assert_int_equal(verdict.task_bps, 2000000);
-	/* max_pause as at the setpoint: 1500000 / 10 MB/s / 8 + 1; 50 ms wanted */
-	assert_int_equal(verdict.max_pause_ns, 19750000);
-	assert_int_equal(verdict.pause_ns, 19750000);
+	/* max_pause as at the setpoint, and at that rate: 1500000 / 2 MB/s / 8 + 1 */
+	assert_int_equal(verdict.max_pause_ns, 94750000);
+	assert_int_equal(verdict.pause_ns, WP_MS(50));
 }
 
 TEST(users_rate_is_shared_by_the_base_rate)

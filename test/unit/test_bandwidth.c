@@ -15,7 +15,8 @@
 static void run(struct bandwidth *bandwidth, uint64_t rate_bps, int steps)
 {
 	for (int i = 0; i < steps; i++)
-		bandwidth_step(bandwidth, ns_to_bytes(KERNEL_STEP_NS, rate_bps), KERNEL_STEP_NS);
+		bandwidth_step(bandwidth, ns_to_bytes(KERNEL_STEP_NS, rate_bps),
+			       KERNEL_STEP_NS);
 }
 
 /* avg in thousandths of @unit_bps. */

@@ -18,7 +18,8 @@ TEST(mul_div_stays_at_the_largest_where_it_does_not_fit)
 {
 	assert_int_equal(mul_div(UINT64_MAX, 2, 1), UINT64_MAX);
 	assert_int_equal(mul_div(UINT64_C(1) << 32, UINT64_C(1) << 32, 1), UINT64_MAX);
-	assert_int_equal(mul_div(UINT64_C(1) << 32, UINT64_C(1) << 31, 1), UINT64_C(1) << 63);
+	assert_int_equal(mul_div(UINT64_C(1) << 32, UINT64_C(1) << 31, 1), UINT64_C(1)
+										   << 63);
 }
 
 TEST(division_by_zero_counts_as_by_one)
@@ -34,7 +35,8 @@ TEST(bytes_time_and_rate_agree)
 	assert_int_equal(ns_to_bytes(WP_MS(100), WP_MIB(10)), WP_MIB(1));
 	assert_int_equal(rate_of(WP_MIB(1), WP_MS(100)), WP_MIB(10));
 	/* a year at 10 GB/s does not overflow on the way */
-	assert_int_equal(ns_to_bytes(WP_SEC(31536000), 10000000000), UINT64_C(315360000000000000));
+	assert_int_equal(ns_to_bytes(WP_SEC(31536000), 10000000000),
+			 UINT64_C(315360000000000000));
 }
 
 TEST(ilog2_rounds_down)

@@ -67,7 +67,8 @@ TEST(counts_are_exact_and_claims_have_one_winner)
 	pthread_t threads[THREADS];
 
 	for (int i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, count_and_claim, NULL), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, count_and_claim, NULL),
+				 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(counted, 3 * THREADS * ROUNDS);

@@ -139,7 +139,8 @@ TEST(debt_is_at_most_one_longest_pause)
 	struct pause_view view = one_writer();
 	struct pause_plan plan;
 
-	view.dirtied_bytes = WP_MIB(10); /* a second: 200 ms now, 200 owed, the rest forgiven */
+	view.dirtied_bytes =
+		WP_MIB(10); /* a second: 200 ms now, 200 owed, the rest forgiven */
 	plan = plan_of(&view);
 	assert_int_equal(plan.pause_ns, WP_MS(200));
 	assert_int_equal(plan.paused_when_ns, NOW + WP_MS(400));

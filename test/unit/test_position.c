@@ -22,31 +22,36 @@ static const struct line lines[] = {
 	{ WP_GIB(30), WP_GIB(40) + 1 },
 };
 
-#define EACH_LINE(at)                                                                          \
-	for (const struct line *at = lines; at < lines + sizeof(lines) / sizeof(lines[0]); at++)
+#define EACH_LINE(at)                       \
+	for (const struct line *at = lines; \
+	     at < lines + sizeof(lines) / sizeof(lines[0]); at++)
 
 TEST(property_1_is_two_at_the_free_line)
 {
 	EACH_LINE(at)
-		if (2 * at->setpoint >= at->limit)
-			assert_int_equal(position_cubic_q10(at->setpoint,
-							    2 * at->setpoint - at->limit,
-							    at->limit),
-					 2048);
+	if (2 * at->setpoint >= at->limit)
+		assert_int_equal(position_cubic_q10(at->setpoint,
+						    2 * at->setpoint - at->limit,
+						    at->limit),
+				 2048);
 }
 
 TEST(property_2_is_one_at_the_setpoint)
 {
 	EACH_LINE(at)
-		assert_int_equal(position_cubic_q10(at->setpoint, at->setpoint, at->limit), 1024);
+	assert_int_equal(position_cubic_q10(at->setpoint, at->setpoint, at->limit), 1024);
 }
 
 TEST(property_3_is_zero_from_the_limit_on)
 {
-	EACH_LINE(at) {
-		assert_int_equal(position_cubic_q10(at->setpoint, at->limit, at->limit), 0);
-		assert_int_equal(position_cubic_q10(at->setpoint, at->limit + 1, at->limit), 0);
-		assert_int_equal(position_cubic_q10(at->setpoint, UINT64_MAX, at->limit), 0);
+	EACH_LINE(at)
+	{
+		assert_int_equal(position_cubic_q10(at->setpoint, at->limit, at->limit),
+				 0);
+		assert_int_equal(
+			position_cubic_q10(at->setpoint, at->limit + 1, at->limit), 0);
+		assert_int_equal(position_cubic_q10(at->setpoint, UINT64_MAX, at->limit),
+				 0);
 	}
 	assert_int_equal(position_cubic_q10(5, 4, 5), 0);
 	assert_int_equal(position_cubic_q10(6, 4, 5), 0);
@@ -54,12 +59,14 @@ TEST(property_3_is_zero_from_the_limit_on)
 
 TEST(property_4_never_rises)
 {
-	EACH_LINE(at) {
+	EACH_LINE(at)
+	{
 		uint64_t step = at->limit / 997 + 1;
 		uint64_t last = UINT64_MAX;
 
 		for (uint64_t level = 0; level <= at->limit + step; level += step) {
-			uint64_t factor = position_cubic_q10(at->setpoint, level, at->limit);
+			uint64_t factor =
+				position_cubic_q10(at->setpoint, level, at->limit);
 
 			assert_true(factor <= last);
 			last = factor;
@@ -93,7 +100,8 @@ TEST(vectors_of_the_kernel)
 	};
 
 	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
-		assert_int_equal(position_cubic_q10(175000, vectors[i][0], 200000), vectors[i][1]);
+		assert_int_equal(position_cubic_q10(175000, vectors[i][0], 200000),
+				 vectors[i][1]);
 }
 
 TEST(setpoint_is_half_way)

@@ -153,11 +153,14 @@ static void loop_step(struct loop *loop)
 
 		sample->pos_q10 = position_strict_q10(10000000, 5000000, 0,
 						      sample->outstanding_bytes);
-		dirty_bytes = loop->writers *
-			      ratelimit_task_bps(loop->ratelimit.base_bps, sample->pos_q10) / 100;
+		dirty_bytes =
+			loop->writers *
+			ratelimit_task_bps(loop->ratelimit.base_bps, sample->pos_q10) /
+			100;
 		dirtied_bytes += dirty_bytes;
-		sample->outstanding_bytes = sub_u64(sample->outstanding_bytes + dirty_bytes,
-						    sample->bandwidth_bps / 100);
+		sample->outstanding_bytes =
+			sub_u64(sample->outstanding_bytes + dirty_bytes,
+				sample->bandwidth_bps / 100);
 	}
 	sample->dirty_bps = dirtied_bytes * 5;
 	ratelimit_step(&loop->ratelimit, sample);

@@ -14,17 +14,21 @@ TEST(units_are_spread_a_sixteenth_faster_than_the_bandwidth)
 	struct spacing spacing = { 0 };
 
 	/* 17 / 16 of 16000000 = 17000000 */
-	assert_int_equal(spacing_interval_ns(&spacing, 16000000, 170000, false), WP_MS(10));
+	assert_int_equal(spacing_interval_ns(&spacing, 16000000, 170000, false),
+			 WP_MS(10));
 	/* a quarter faster while a larger window is tried: 20000000 */
-	assert_int_equal(spacing_interval_ns(&spacing, 16000000, 200000, true), WP_MS(10));
+	assert_int_equal(spacing_interval_ns(&spacing, 16000000, 200000, true),
+			 WP_MS(10));
 }
 
 TEST(larger_gain_is_used_for_both)
 {
 	struct spacing spacing = { .gain_q10 = 2048 };
 
-	assert_int_equal(spacing_interval_ns(&spacing, 10000000, 200000, false), WP_MS(10));
-	assert_int_equal(spacing_interval_ns(&spacing, 10000000, 200000, true), WP_MS(10));
+	assert_int_equal(spacing_interval_ns(&spacing, 10000000, 200000, false),
+			 WP_MS(10));
+	assert_int_equal(spacing_interval_ns(&spacing, 10000000, 200000, true),
+			 WP_MS(10));
 }
 
 TEST(unknown_bandwidth_has_no_interval)
@@ -60,7 +64,9 @@ TEST(gain_waits_for_the_end_of_its_epoch)
 
 TEST(few_starts_prove_nothing)
 {
-	struct spacing spacing = { .gain_q10 = 1088, .epoch_ns = NOW, .epoch_starts = 100 };
+	struct spacing spacing = { .gain_q10 = 1088,
+				   .epoch_ns = NOW,
+				   .epoch_starts = 100 };
 
 	spacing_step(&spacing, 107, 0, NOW + WP_MS(250));
 	assert_int_equal(spacing.gain_q10, 1088);
@@ -124,7 +130,8 @@ int main(void)
 		cmocka_unit_test(units_are_spread_a_sixteenth_faster_than_the_bandwidth),
 		cmocka_unit_test(larger_gain_is_used_for_both),
 		cmocka_unit_test(unknown_bandwidth_has_no_interval),
-		cmocka_unit_test(gain_grows_by_a_quarter_where_no_start_found_the_device_busy),
+		cmocka_unit_test(
+			gain_grows_by_a_quarter_where_no_start_found_the_device_busy),
 		cmocka_unit_test(gain_waits_for_the_end_of_its_epoch),
 		cmocka_unit_test(few_starts_prove_nothing),
 		cmocka_unit_test(one_busy_start_brings_the_gain_back),

@@ -108,7 +108,8 @@ static void slot_is_not_taken_from_the_living(void **state)
 	int slot = task_slot(segment, -1, &identity, NOW);
 
 	segment->tasks[slot].namespace_id = 6;
-	assert_int_not_equal(task_slot(segment, -1, &identity, NOW + WP_SEC(35) - 1), slot);
+	assert_int_not_equal(task_slot(segment, -1, &identity, NOW + WP_SEC(35) - 1),
+			     slot);
 }
 
 static void slot_of_the_silent_is_taken_and_cleared(void **state)

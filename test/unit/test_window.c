@@ -33,7 +33,8 @@ static uint64_t completed(const struct model *model)
 	if (model->slice_ns)
 		return ns_to_bytes(model->slice_ns, rate_bps);
 	if (model->latency_ns)
-		rate_bps = min_u64(rate_bps, rate_of(model->window.bytes, model->latency_ns));
+		rate_bps = min_u64(rate_bps,
+				   rate_of(model->window.bytes, model->latency_ns));
 	return ns_to_bytes(TICK_NS, rate_bps);
 }
 
@@ -109,8 +110,9 @@ TEST(start_finds_the_smallest_window_that_fills_a_device_that_needs_depth)
 		uint64_t bandwidth_bps;
 		uint64_t bytes;
 	} devices[] = {
-		{ 10000000, WP_KIB(64) },    { 60000000, WP_KIB(64) },   { 120000000, WP_KIB(128) },
-		{ 200000000, WP_KIB(256) },  { 500000000, WP_KIB(512) }, { 1000000000, WP_MIB(1) },
+		{ 10000000, WP_KIB(64) },   { 60000000, WP_KIB(64) },
+		{ 120000000, WP_KIB(128) }, { 200000000, WP_KIB(256) },
+		{ 500000000, WP_KIB(512) }, { 1000000000, WP_MIB(1) },
 		{ 2000000000, WP_MIB(2) },
 	};
 
