@@ -26,6 +26,10 @@
 #define POISON 4242            /* an errno that no call sets */
 
 static unsigned char *large;
+/* Why volatile: the compiler must not see that these calls are wrong. */
+static volatile int too_many = IOV_MAX + 1;
+static volatile int negative = -1;
+static void *volatile nowhere = (void *)8;
 static volatile sig_atomic_t caught_xfsz;
 
 static void fill(void)
@@ -113,9 +117,9 @@ static void buffers(void)
 	TRY("pwritev2 at -1", fd, pwritev2(fd, parts, 4, -1, 0));
 	TRY("pwritev2 bad flag", fd, pwritev2(fd, parts, 4, -1, 0x4000000));
 	TRY("writev no vector", fd, writev(fd, parts, 0));
-	TRY("writev too many", fd, writev(fd, parts, IOV_MAX + 1));
-	TRY("writev negative", fd, writev(fd, parts, -1));
-	TRY("write bad address", fd, write(fd, (void *)8, LARGE_BYTES));
+	TRY("writev too many", fd, writev(fd, parts, too_many));
+	TRY("writev negative", fd, writev(fd, parts, negative));
+	TRY("write bad address", fd, write(fd, nowhere, LARGE_BYTES));
 	TRY("write runs into a bad address", fd, write(fd, large, (size_t)1 << 40));
 	close(fd);
 }
