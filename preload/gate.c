@@ -6,7 +6,8 @@
 struct gate_entry gate_table[GATE_ENTRIES];
 struct pace_process gate_process;
 bool gate_inert = true;
-__thread struct pace_task gate_task __attribute__((tls_model("initial-exec"))) = PACE_TASK_INIT;
+__thread struct pace_task gate_task __attribute__((tls_model("initial-exec"))) =
+	PACE_TASK_INIT;
 
 /* Ask the kernel what @fd is. An entry in use by another descriptor gives way to this one. */
 static enum gate_kind classify(int fd, struct gate_entry *entry)
@@ -43,7 +44,8 @@ void gate_close(int fd)
 {
 	struct gate_entry *entry = gate_entry(fd);
 
-	if (word_read(&entry->tag) == gate_tag(fd, GATE_PACED) && pace_has_dirt(&entry->handle))
+	if (word_read(&entry->tag) == gate_tag(fd, GATE_PACED) &&
+	    pace_has_dirt(&entry->handle))
 		pace_close(&gate_process, &gate_task, &entry->handle, fd);
 	if (word_read(&entry->tag) >> 2 == (uint64_t)(uint32_t)fd + 1)
 		word_write(&entry->tag, 0);

@@ -17,7 +17,7 @@
 #define GATE_ENTRIES 1024u
 
 enum gate_kind {
-	GATE_PASS = 1,  /* nothing to pace there */
+	GATE_PASS = 1, /* nothing to pace there */
 	GATE_PACED = 2,
 };
 
@@ -28,7 +28,8 @@ struct gate_entry {
 
 extern struct gate_entry gate_table[GATE_ENTRIES];
 extern struct pace_process gate_process;
-extern bool gate_inert; /* pass everything: not wanted here, or not yet, or not possible */
+extern bool
+	gate_inert; /* pass everything: not wanted here, or not yet, or not possible */
 extern __thread struct pace_task gate_task __attribute__((tls_model("initial-exec")));
 
 static inline uint64_t gate_tag(int fd, enum gate_kind kind)
@@ -54,7 +55,8 @@ static inline bool gate_is_paced(int fd)
 /* A paced descriptor, a task that is not due, a call of no more than a piece: the fast path. */
 static inline bool gate_is_free(int fd, uint64_t bytes)
 {
-	return gate_is_paced(fd) && !pace_due(&gate_task, &gate_entry(fd)->handle) && bytes <= gate_task.piece_bytes;
+	return gate_is_paced(fd) && !pace_due(&gate_task, &gate_entry(fd)->handle) &&
+	       bytes <= gate_task.piece_bytes;
 }
 
 /* Unknown descriptor, due task or both: true when the call is to be charged. */
@@ -68,7 +70,8 @@ static inline bool gate_open(int fd, enum pace_manner manner)
 {
 	if (gate_passes(fd))
 		return false;
-	if (wp_likely(gate_is_paced(fd) && !pace_due(&gate_task, &gate_entry(fd)->handle)))
+	if (wp_likely(gate_is_paced(fd) &&
+		      !pace_due(&gate_task, &gate_entry(fd)->handle)))
 		return true;
 	return gate_slow(fd, manner);
 }

@@ -52,7 +52,8 @@ static struct totals *map_totals(const char *path)
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size == sizeof(*totals))
-		totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED,
+			      fd, 0);
 	sys_call(SYS_close, fd);
 	if (totals == MAP_FAILED)
 		return NULL;
@@ -109,7 +110,8 @@ void gate_finish(void)
 	static uint64_t finished;
 	int saved_errno = errno;
 
-	if (gate_inert || !pace_own(&gate_process, &gate_task) || !word_replace(&finished, 0, 1))
+	if (gate_inert || !pace_own(&gate_process, &gate_task) ||
+	    !word_replace(&finished, 0, 1))
 		return;
 	gate_close_range(0, UINT32_MAX);
 	pace_finish(&gate_process, &gate_task);

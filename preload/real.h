@@ -48,6 +48,7 @@ void real_resolve(void);
 #undef OTHER
 
 /* The pointer of one call that has no system call to stand in for it. */
-#define real_call(name) (wp_likely(real.name != NULL) ? real.name : (real_resolve(), real.name))
+#define real_call(name) \
+	(wp_likely(real.name != NULL) ? real.name : (real_resolve(), real.name))
 
 #endif

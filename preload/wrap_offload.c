@@ -27,7 +27,8 @@ static size_t clamped(int fd, size_t n)
 
 static uint64_t dirtied_before(int fd)
 {
-	return gate_entry(fd)->handle.backing.reflinks ? kernel_thread_dirtied_bytes() : 0;
+	return gate_entry(fd)->handle.backing.reflinks ? kernel_thread_dirtied_bytes() :
+							 0;
 }
 
 static void learn_sharing(int fd, uint64_t before_bytes, uint64_t copied_bytes)
@@ -45,26 +46,26 @@ static ssize_t with_errno(long result)
 }
 
 #define UNWRAP(...) __VA_ARGS__
-#define OFFLOAD(name, result, parameters, arguments, output, length, number)                   \
-	result early_##name parameters                                                         \
-	{                                                                                      \
-		return with_errno(sys_call(number, UNWRAP arguments));                         \
-	}                                                                                      \
-	WP_EXPORT result name parameters                                                       \
-	{                                                                                      \
-		uint64_t before_bytes;                                                         \
-		ssize_t r;                                                                     \
-                                                                                               \
-		if (!gate_open(output, PACE_SLEEP))                                            \
-			return real.name arguments;                                            \
-		length = clamped(output, length);                                              \
-		before_bytes = dirtied_before(output);                                         \
-		r = real.name arguments;                                                       \
-		if (r > 0) {                                                                   \
-			gate_charge(output, (uint64_t)r);                                      \
-			learn_sharing(output, before_bytes, (uint64_t)r);                      \
-		}                                                                              \
-		return r;                                                                      \
+#define OFFLOAD(name, result, parameters, arguments, output, length, number) \
+	result early_##name parameters                                       \
+	{                                                                    \
+		return with_errno(sys_call(number, UNWRAP arguments));       \
+	}                                                                    \
+	WP_EXPORT result name parameters                                     \
+	{                                                                    \
+		uint64_t before_bytes;                                       \
+		ssize_t r;                                                   \
+                                                                             \
+		if (!gate_open(output, PACE_SLEEP))                          \
+			return real.name arguments;                          \
+		length = clamped(output, length);                            \
+		before_bytes = dirtied_before(output);                       \
+		r = real.name arguments;                                     \
+		if (r > 0) {                                                 \
+			gate_charge(output, (uint64_t)r);                    \
+			learn_sharing(output, before_bytes, (uint64_t)r);    \
+		}                                                            \
+		return r;                                                    \
 	}
 #define WRITE(...)
 #define PUT(...)

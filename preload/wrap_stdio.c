@@ -14,7 +14,7 @@
 
 #ifdef __GLIBC__
 #define STREAM_FD(stream) ((stream)->_fileno)
-#define STREAM_PENDING_BYTES(stream)                                                           \
+#define STREAM_PENDING_BYTES(stream) \
 	((uint64_t)((stream)->_IO_write_ptr - (stream)->_IO_write_base) + 1)
 #else
 #define STREAM_FD(stream) fileno(stream)
@@ -27,30 +27,30 @@ static inline bool stream_open(FILE *stream)
 	return STREAM_FD(stream) >= 0 && gate_open(STREAM_FD(stream), PACE_SLEEP);
 }
 
-#define PUT(name, result, parameters, arguments, stream, bytes)                                \
-	WP_EXPORT result name parameters                                                       \
-	{                                                                                      \
-		result r;                                                                      \
-                                                                                               \
-		if (!stream_open(stream))                                                      \
-			return real_call(name) arguments;                                      \
-		r = real_call(name) arguments;                                                 \
-		gate_charge(STREAM_FD(stream), (uint64_t)(bytes));                             \
-		return r;                                                                      \
+#define PUT(name, result, parameters, arguments, stream, bytes)    \
+	WP_EXPORT result name parameters                           \
+	{                                                          \
+		result r;                                          \
+                                                                   \
+		if (!stream_open(stream))                          \
+			return real_call(name) arguments;          \
+		r = real_call(name) arguments;                     \
+		gate_charge(STREAM_FD(stream), (uint64_t)(bytes)); \
+		return r;                                          \
 	}
-#define FORMAT(name, result, parameters, last, by_list, arguments, stream)                     \
-	WP_EXPORT result name parameters                                                       \
-	{                                                                                      \
-		bool paced = stream_open(stream);                                              \
-		va_list list;                                                                  \
-		result r;                                                                      \
-                                                                                               \
-		va_start(list, last);                                                          \
-		r = real_call(by_list) arguments;                                              \
-		va_end(list);                                                                  \
-		if (paced && r > 0)                                                            \
-			gate_charge(STREAM_FD(stream), (uint64_t)r);                           \
-		return r;                                                                      \
+#define FORMAT(name, result, parameters, last, by_list, arguments, stream) \
+	WP_EXPORT result name parameters                                   \
+	{                                                                  \
+		bool paced = stream_open(stream);                          \
+		va_list list;                                              \
+		result r;                                                  \
+                                                                           \
+		va_start(list, last);                                      \
+		r = real_call(by_list) arguments;                          \
+		va_end(list);                                              \
+		if (paced && r > 0)                                        \
+			gate_charge(STREAM_FD(stream), (uint64_t)r);       \
+		return r;                                                  \
 	}
 #define WRITE(...)
 #define OFFLOAD(...)

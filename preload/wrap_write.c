@@ -45,7 +45,8 @@ static bool is_readable(uintptr_t at)
 {
 	const int no_action = -1;
 
-	return sys_call(SYS_rt_sigprocmask, no_action, at & ~(uintptr_t)7, NULL, 8) == -EINVAL;
+	return sys_call(SYS_rt_sigprocmask, no_action, at & ~(uintptr_t)7, NULL, 8) ==
+	       -EINVAL;
 }
 
 /*
@@ -77,7 +78,8 @@ static uint64_t program_vector_bytes(const struct iovec *vector, int count)
 	return vector_bytes(vector, count);
 }
 
-static long raw_write(int fd, const struct iovec *vector, int count, off64_t at, int flags)
+static long raw_write(int fd, const struct iovec *vector, int count, off64_t at,
+		      int flags)
 {
 	long low = (long)at;
 	long high = sizeof(long) < sizeof(at) ? (long)(at >> 32) : 0;
@@ -169,7 +171,8 @@ static long write_pieces(int fd, struct progress *progress, int flags)
 		if (!pending && gate_open(fd, PACE_BLOCKED))
 			piece_bytes = gate_task.piece_bytes;
 		count = next_part(progress, part,
-				  min_u64(progress->left_bytes, pending ? UINT64_MAX : piece_bytes));
+				  min_u64(progress->left_bytes,
+					  pending ? UINT64_MAX : piece_bytes));
 		wanted_bytes = vector_bytes(part, count);
 		result = raw_write(fd, part, count, progress->at, flags);
 		if (result == -EFBIG && progress->done_bytes)
@@ -185,8 +188,8 @@ static long write_pieces(int fd, struct progress *progress, int flags)
 }
 
 /* Shall a call of @bytes be made in pieces? Vectors that the kernel would refuse are its own. */
-static bool in_pieces(int fd, const struct iovec *vector, int count, uint64_t bytes, off64_t at,
-		      int flags)
+static bool in_pieces(int fd, const struct iovec *vector, int count, uint64_t bytes,
+		      off64_t at, int flags)
 {
 	int open_flags;
 
@@ -232,8 +235,8 @@ static ssize_t large_write(int fd, const struct iovec *vector, int count, uint64
  * All but the fast path: an unknown descriptor, a task that is due, a call larger than a piece.
  * True when the call was made in pieces and @result is its result.
  */
-static bool write_slow(int fd, const struct iovec *vector, int count, uint64_t bytes, off64_t at,
-		       int flags, ssize_t *result)
+static bool write_slow(int fd, const struct iovec *vector, int count, uint64_t bytes,
+		       off64_t at, int flags, ssize_t *result)
 {
 	enum pace_manner manner = flags & RWF_NOWAIT ? PACE_NO_SLEEP : PACE_SLEEP;
 
@@ -244,41 +247,42 @@ static bool write_slow(int fd, const struct iovec *vector, int count, uint64_t b
 	return true;
 }
 
-#define ONE(data, n) (&(struct iovec){ .iov_base = (void *)(uintptr_t)(data), .iov_len = (n) })
+#define ONE(data, n) \
+	(&(struct iovec){ .iov_base = (void *)(uintptr_t)(data), .iov_len = (n) })
 #define VECTOR_BYTES(vector, count) program_vector_bytes(vector, count)
 
 /*
  * Why three functions a call: what stands in for it before the constructor, what is rare, and
  * what every write pays for, which must not save registers for the others.
  */
-#define WRITE(name, result, parameters, arguments, fd, bytes, vector, count, at, flags)        \
-	result early_##name parameters                                                         \
-	{                                                                                      \
-		return with_errno(raw_write(fd, vector, count, at, flags));                    \
-	}                                                                                      \
-	static __attribute__((noinline)) result slow_##name parameters                         \
-	{                                                                                      \
-		ssize_t r;                                                                     \
-                                                                                               \
-		if (write_slow(fd, vector, count, bytes, at, flags, &r))                       \
-			return r;                                                              \
-		r = real.name arguments;                                                       \
-		if (r > 0 && gate_is_paced(fd))                                                \
-			gate_charge(fd, (uint64_t)r);                                          \
-		return r;                                                                      \
-	}                                                                                      \
-	WP_EXPORT result name parameters                                                       \
-	{                                                                                      \
-		ssize_t r;                                                                     \
-                                                                                               \
-		if (gate_passes(fd))                                                           \
-			return real.name arguments;                                            \
-		if (wp_unlikely(!gate_is_free(fd, bytes)))                                     \
-			return slow_##name arguments;                                          \
-		r = real.name arguments;                                                       \
-		if (wp_likely(r > 0))                                                          \
-			gate_charge(fd, (uint64_t)r);                                          \
-		return r;                                                                      \
+#define WRITE(name, result, parameters, arguments, fd, bytes, vector, count, at, flags) \
+	result early_##name parameters                                                  \
+	{                                                                               \
+		return with_errno(raw_write(fd, vector, count, at, flags));             \
+	}                                                                               \
+	static __attribute__((noinline)) result slow_##name parameters                  \
+	{                                                                               \
+		ssize_t r;                                                              \
+                                                                                        \
+		if (write_slow(fd, vector, count, bytes, at, flags, &r))                \
+			return r;                                                       \
+		r = real.name arguments;                                                \
+		if (r > 0 && gate_is_paced(fd))                                         \
+			gate_charge(fd, (uint64_t)r);                                   \
+		return r;                                                               \
+	}                                                                               \
+	WP_EXPORT result name parameters                                                \
+	{                                                                               \
+		ssize_t r;                                                              \
+                                                                                        \
+		if (gate_passes(fd))                                                    \
+			return real.name arguments;                                     \
+		if (wp_unlikely(!gate_is_free(fd, bytes)))                              \
+			return slow_##name arguments;                                   \
+		r = real.name arguments;                                                \
+		if (wp_likely(r > 0))                                                   \
+			gate_charge(fd, (uint64_t)r);                                   \
+		return r;                                                               \
 	}
 #define OFFLOAD(...)
 #define PUT(...)

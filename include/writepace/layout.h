@@ -24,13 +24,15 @@
 #define WP_CONTROL_WORDS 32u /* room for struct control */
 
 struct wp_header {
-	uint64_t magic;         /* written last by the creator */
+	uint64_t magic; /* written last by the creator */
 	uint32_t version;
-	uint32_t word_bytes;    /* sizeof(void *) makes no difference to the layout; for readers */
+	uint32_t
+		word_bytes; /* sizeof(void *) makes no difference to the layout; for readers */
 	uint64_t segment_bytes;
-	uint64_t created_ns;    /* CLOCK_BOOTTIME */
-	uint8_t boot_id[40];    /* text of the kernel's boot id: times of another boot mean nothing */
-	uint64_t sweep_ns;      /* claimed: last sweep */
+	uint64_t created_ns; /* CLOCK_BOOTTIME */
+	uint8_t boot_id
+		[40]; /* text of the kernel's boot id: times of another boot mean nothing */
+	uint64_t sweep_ns; /* claimed: last sweep */
 	uint8_t reserved[48];
 };
 
@@ -43,25 +45,28 @@ struct wp_device {
 	uint64_t inflight_bytes;    /* part of it under writeback, signed */
 	uint64_t orphan_bytes;      /* part of it nobody can ask for any more, signed */
 	/* replaced, any task; CLOCK_MONOTONIC */
-	uint64_t orphan_ns;   /* orphans have been drained up to then */
+	uint64_t orphan_ns;            /* orphans have been drained up to then */
 	uint64_t orphan_written_bytes; /* written_bytes then */
-	uint64_t idle_ns;     /* last seen without work from us */
-	uint64_t look_ns;     /* last time somebody looked after its writeback */
-	uint64_t progress_ns; /* last completion */
-	uint64_t outstanding_off; /* what the last sweep found too much, twice -> mended */
+	uint64_t idle_ns;              /* last seen without work from us */
+	uint64_t look_ns;              /* last time somebody looked after its writeback */
+	uint64_t progress_ns;          /* last completion */
+	uint64_t
+		outstanding_off; /* what the last sweep found too much, twice -> mended */
 	uint64_t inflight_off;
 	uint64_t sweep_accounted_bytes; /* sums of the sweep under way */
 	uint64_t sweep_inflight_bytes;
-	uint64_t starts;        /* counted: units of writeback started, ever */
-	uint64_t busy_starts;   /* counted: those that found something in flight */
-	uint64_t start_ns;      /* claimed: when the next unit is due */
+	uint64_t starts;      /* counted: units of writeback started, ever */
+	uint64_t busy_starts; /* counted: those that found something in flight */
+	uint64_t start_ns;    /* claimed: when the next unit is due */
 	uint64_t reserved[6];
-	uint64_t control[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
+	uint64_t control
+		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 };
 
 struct wp_task {
-	uint64_t id;           /* claimed: pid << 32 | tid, 0 = free */
-	uint64_t start_ns;     /* CLOCK_BOOTTIME of its process's attach: a reused pid is newer */
+	uint64_t id; /* claimed: pid << 32 | tid, 0 = free */
+	uint64_t
+		start_ns; /* CLOCK_BOOTTIME of its process's attach: a reused pid is newer */
 	uint64_t namespace_id; /* inode of its pid namespace */
 	uint64_t heartbeat_ns; /* silent for 35 s: the slot may be taken */
 	uint64_t device_key;   /* of its last slow path */
@@ -74,11 +79,11 @@ struct wp_file {
 	uint64_t key;             /* claimed: (device slot + 1) << 56 | inode, 0 = free */
 	uint64_t accounted_bytes; /* outstanding as far as counted; replaced */
 	uint64_t inflight_bytes;  /* replaced */
-	uint64_t seen_ns;         /* last look; silent for 1 s: its bytes become orphans */
-	uint64_t lent_bytes;      /* what became orphans that way, to be taken back */
-	uint64_t low_bytes;       /* nothing is outstanding below this offset */
-	uint64_t cursor_bytes;    /* writeback was started up to here */
-	uint64_t whole_ns;        /* last look at the whole file */
+	uint64_t seen_ns;      /* last look; silent for 1 s: its bytes become orphans */
+	uint64_t lent_bytes;   /* what became orphans that way, to be taken back */
+	uint64_t low_bytes;    /* nothing is outstanding below this offset */
+	uint64_t cursor_bytes; /* writeback was started up to here */
+	uint64_t whole_ns;     /* last look at the whole file */
 };
 
 struct wp_segment {

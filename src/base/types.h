@@ -14,9 +14,9 @@
 #define WP_KIB(n) ((uint64_t)(n) << 10)
 #define WP_MIB(n) ((uint64_t)(n) << 20)
 #define WP_GIB(n) ((uint64_t)(n) << 30)
-#define WP_US(n) ((uint64_t)(n) * 1000)
-#define WP_MS(n) ((uint64_t)(n) * 1000000)
-#define WP_SEC(n) ((uint64_t)(n) * 1000000000)
+#define WP_US(n) (1000 * (uint64_t)(n))
+#define WP_MS(n) (1000000 * (uint64_t)(n))
+#define WP_SEC(n) (1000000000 * (uint64_t)(n))
 
 #define WP_PAGE_BYTES 4096u /* Unit: the kernel's formulas count pages of this size */
 #define WP_Q10 1024u        /* 1.0 as a q10 ratio (K3: RATELIMIT_CALC_SHIFT) */

@@ -9,13 +9,14 @@ static void see_device(struct verdict *verdict, const struct control *control,
 		       const struct bounds *bounds)
 {
 	verdict->limit_bytes = control_limit_bytes(control, bounds);
-	verdict->background_bytes = control_background_bytes(verdict->limit_bytes, bounds);
+	verdict->background_bytes =
+		control_background_bytes(verdict->limit_bytes, bounds);
 	verdict->setpoint_bytes =
 		position_setpoint(verdict->limit_bytes, verdict->background_bytes);
 	verdict->wall_bytes = control->wall_bytes;
 	verdict->bandwidth_bps = bandwidth_assumed_bps(&control->bandwidth);
-	verdict->base_bps =
-		control->ratelimit.base_bps ? control->ratelimit.base_bps : BANDWIDTH_INIT_BPS;
+	verdict->base_bps = control->ratelimit.base_bps ? control->ratelimit.base_bps :
+							  BANDWIDTH_INIT_BPS;
 }
 
 /*
@@ -38,9 +39,10 @@ static void run_free(struct verdict *verdict)
 	verdict->paused_when_ns = verdict->view.now_ns;
 	verdict->task_bps = verdict->bandwidth_bps;
 	verdict->pos_q10 = 2 * WP_Q10;
-	verdict->poll_bytes = max_u64(
-		pause_free_poll_bytes(verdict->limit_bytes, verdict->view.outstanding_bytes),
-		PIECE_MIN_BYTES);
+	verdict->poll_bytes =
+		max_u64(pause_free_poll_bytes(verdict->limit_bytes,
+					      verdict->view.outstanding_bytes),
+			PIECE_MIN_BYTES);
 }
 
 static void run_paced(struct verdict *verdict, const struct bounds *bounds)
@@ -62,7 +64,8 @@ static void run_paced(struct verdict *verdict, const struct bounds *bounds)
 		/* Why: under a user's ceiling the device is idle in between; being below the
 		 * setpoint is no reason to go faster. */
 		verdict->pos_q10 = min_u64(verdict->pos_q10, WP_Q10);
-		view.outstanding_bytes = max_u64(view.outstanding_bytes, verdict->setpoint_bytes);
+		view.outstanding_bytes =
+			max_u64(view.outstanding_bytes, verdict->setpoint_bytes);
 		view.bandwidth_bps = min_u64(view.bandwidth_bps, bounds->rate_bps);
 	}
 	verdict->task_bps = ratelimit_task_bps(verdict->base_bps, verdict->pos_q10);
@@ -79,8 +82,8 @@ static void run_paced(struct verdict *verdict, const struct bounds *bounds)
 	verdict->dirtied_kept = plan.dirtied_kept;
 }
 
-void balance(struct verdict *verdict, const struct view *view, const struct control *control,
-	     const struct bounds *bounds)
+void balance(struct verdict *verdict, const struct view *view,
+	     const struct control *control, const struct bounds *bounds)
 {
 	*verdict = (struct verdict){ .view = *view };
 	see_device(verdict, control, bounds);

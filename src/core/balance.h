@@ -13,7 +13,7 @@
 #define PIECE_MAX_BYTES WP_MIB(8)
 
 /* @control and @bounds of the device; @verdict is filled whole. */
-void balance(struct verdict *verdict, const struct view *view, const struct control *control,
-	     const struct bounds *bounds);
+void balance(struct verdict *verdict, const struct view *view,
+	     const struct control *control, const struct bounds *bounds);
 
 #endif

@@ -12,7 +12,8 @@ static uint64_t second_filter(uint64_t avg_bps, uint64_t old_bps, uint64_t new_b
 	return avg_bps;
 }
 
-void bandwidth_step(struct bandwidth *bandwidth, uint64_t written_bytes, uint64_t elapsed_ns)
+void bandwidth_step(struct bandwidth *bandwidth, uint64_t written_bytes,
+		    uint64_t elapsed_ns)
 {
 	uint64_t old_bps = bandwidth->last_bps;
 	uint64_t new_bps;
@@ -25,14 +26,16 @@ void bandwidth_step(struct bandwidth *bandwidth, uint64_t written_bytes, uint64_
 	} else {
 		/* written per P + old * (P - elapsed) per P, in bytes per second */
 		new_bps = mul_div(written_bytes, WP_SEC(1), BANDWIDTH_PERIOD_NS) +
-			  mul_div(old_bps, BANDWIDTH_PERIOD_NS - elapsed_ns, BANDWIDTH_PERIOD_NS);
+			  mul_div(old_bps, BANDWIDTH_PERIOD_NS - elapsed_ns,
+				  BANDWIDTH_PERIOD_NS);
 		bandwidth->avg_bps = second_filter(bandwidth->avg_bps, old_bps, new_bps);
 	}
 	bandwidth->last_bps = new_bps;
 	bandwidth->avg_bps = max_u64(bandwidth->avg_bps, 1);
 }
 
-void bandwidth_hint(struct bandwidth *bandwidth, uint64_t written_bytes, uint64_t elapsed_ns)
+void bandwidth_hint(struct bandwidth *bandwidth, uint64_t written_bytes,
+		    uint64_t elapsed_ns)
 {
 	if (elapsed_ns >= BANDWIDTH_HINT_NS)
 		bandwidth->last_bps = rate_of(written_bytes, elapsed_ns);

@@ -13,22 +13,25 @@
 
 #include "base/types.h"
 
-#define BANDWIDTH_INIT_BPS WP_MIB(100)     /* K4.1: assumed while nothing is known */
-#define BANDWIDTH_PERIOD_NS WP_SEC(3)      /* P */
-#define BANDWIDTH_INTERVAL_NS WP_MS(200)   /* K4.3: shortest time between two updates */
-#define BANDWIDTH_FIRST_NS WP_MS(500)      /* busy time after which a first value stands */
-#define BANDWIDTH_HINT_NS WP_MS(25)        /* busy time after which last_bps hints at it */
+#define BANDWIDTH_INIT_BPS WP_MIB(100)   /* K4.1: assumed while nothing is known */
+#define BANDWIDTH_PERIOD_NS WP_SEC(3)    /* P */
+#define BANDWIDTH_INTERVAL_NS WP_MS(200) /* K4.3: shortest time between two updates */
+#define BANDWIDTH_FIRST_NS WP_MS(500)    /* busy time after which a first value stands */
+#define BANDWIDTH_HINT_NS WP_MS(25)      /* busy time after which last_bps hints at it */
 
 struct bandwidth {
-	uint64_t last_bps; /* first filter; while avg_bps is unknown, the average so far */
-	uint64_t avg_bps;  /* second filter, what others use; 0 = unknown */
+	uint64_t
+		last_bps; /* first filter; while avg_bps is unknown, the average so far */
+	uint64_t avg_bps; /* second filter, what others use; 0 = unknown */
 };
 
 /* Feed @written_bytes completed in @elapsed_ns. avg_bps is at least 1 afterwards. */
-void bandwidth_step(struct bandwidth *bandwidth, uint64_t written_bytes, uint64_t elapsed_ns);
+void bandwidth_step(struct bandwidth *bandwidth, uint64_t written_bytes,
+		    uint64_t elapsed_ns);
 
 /* The average of the first half second so far; avg_bps stays unknown. */
-void bandwidth_hint(struct bandwidth *bandwidth, uint64_t written_bytes, uint64_t elapsed_ns);
+void bandwidth_hint(struct bandwidth *bandwidth, uint64_t written_bytes,
+		    uint64_t elapsed_ns);
 
 /* The device has just shown that it can do @rate_bps: no need to wait for the filters. */
 void bandwidth_raise(struct bandwidth *bandwidth, uint64_t rate_bps);

@@ -8,8 +8,8 @@ uint64_t control_limit_bytes(const struct control *control, const struct bounds 
 {
 	struct limits_view view = {
 		.bandwidth_bps = control->bandwidth.avg_bps,
-		.newcomer_bytes = control->newcomer_bytes ? control->newcomer_bytes
-							  : LIMITS_NEWCOMER_BYTES,
+		.newcomer_bytes = control->newcomer_bytes ? control->newcomer_bytes :
+							    LIMITS_NEWCOMER_BYTES,
 		.drain_ns = bounds->drain_ns,
 		.rate_bps = bounds->rate_bps,
 		.ceiling_bytes = bounds->ceiling_bytes,
@@ -24,7 +24,8 @@ uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bou
 	return mul_div(limit_bytes, bounds->background_pm, 1000);
 }
 
-static void restamp_bandwidth(struct control *control, const struct control_sample *sample)
+static void restamp_bandwidth(struct control *control,
+			      const struct control_sample *sample)
 {
 	control->bandwidth_stamp_ns = sample->now_ns;
 	control->bandwidth_written_bytes = sample->written_bytes;
@@ -49,7 +50,8 @@ static void begin(struct control *control, const struct control_sample *sample)
 
 static void newcomer_step(struct control *control, const struct control_sample *sample)
 {
-	uint64_t written_bytes = sub_u64(sample->written_bytes, control->newcomer_written_bytes);
+	uint64_t written_bytes =
+		sub_u64(sample->written_bytes, control->newcomer_written_bytes);
 	uint64_t old_bytes = control->newcomer_bytes;
 
 	control->newcomer_bytes = limits_newcomer_bytes(old_bytes, written_bytes);
@@ -64,7 +66,8 @@ static void newcomer_step(struct control *control, const struct control_sample *
 static void bandwidth_update(struct control *control, const struct control_sample *sample)
 {
 	uint64_t elapsed_ns = sub_u64(sample->now_ns, control->bandwidth_stamp_ns);
-	uint64_t written_bytes = sub_u64(sample->written_bytes, control->bandwidth_written_bytes);
+	uint64_t written_bytes =
+		sub_u64(sample->written_bytes, control->bandwidth_written_bytes);
 	bool known = control->bandwidth.avg_bps;
 
 	if (sample->idle_ns >= control->bandwidth_stamp_ns) {
@@ -93,9 +96,11 @@ static void base_update(struct control *control, const struct control_sample *sa
 	uint64_t background_bytes = control_background_bytes(limit_bytes, bounds);
 	uint64_t bandwidth_bps = bandwidth_assumed_bps(&control->bandwidth);
 	struct ratelimit_sample rate = {
-		.bandwidth_bps = bounds->rate_bps ? min_u64(bandwidth_bps, bounds->rate_bps)
-						  : bandwidth_bps,
-		.pos_q10 = position_strict_q10(limit_bytes, background_bytes, control->wall_bytes,
+		.bandwidth_bps = bounds->rate_bps ?
+					 min_u64(bandwidth_bps, bounds->rate_bps) :
+					 bandwidth_bps,
+		.pos_q10 = position_strict_q10(limit_bytes, background_bytes,
+					       control->wall_bytes,
 					       sample->outstanding_bytes),
 		.outstanding_bytes = sample->outstanding_bytes,
 		.setpoint_bytes = position_setpoint(limit_bytes, background_bytes),
@@ -103,18 +108,19 @@ static void base_update(struct control *control, const struct control_sample *sa
 
 	if (elapsed_ns < BANDWIDTH_INTERVAL_NS)
 		return;
-	rate.dirty_bps = rate_of(sub_u64(sample->dirtied_bytes, control->base_dirtied_bytes),
-				 elapsed_ns);
+	rate.dirty_bps = rate_of(
+		sub_u64(sample->dirtied_bytes, control->base_dirtied_bytes), elapsed_ns);
 	/* Why the period: after a long silence the dirty rate is an average over nothing. */
-	if (elapsed_ns < BANDWIDTH_PERIOD_NS && (control->bandwidth.avg_bps || bounds->rate_bps))
+	if (elapsed_ns < BANDWIDTH_PERIOD_NS &&
+	    (control->bandwidth.avg_bps || bounds->rate_bps))
 		ratelimit_step(&control->ratelimit, &rate);
 	restamp_base(control, sample);
 }
 
 uint64_t control_interval_ns(const struct control *control)
 {
-	uint64_t bandwidth_bps = control->bandwidth.avg_bps ? control->bandwidth.avg_bps
-							    : control->bandwidth.last_bps;
+	uint64_t bandwidth_bps = control->bandwidth.avg_bps ? control->bandwidth.avg_bps :
+							      control->bandwidth.last_bps;
 
 	/* Why not at the start: what the device does with a larger window must show. */
 	if (control->window.phase == WINDOW_START)
@@ -143,11 +149,13 @@ void control_step(struct control *control, const struct control_sample *sample,
 	control->wall_bytes = limits_wall_bytes(control->wall_bytes,
 						control_limit_bytes(control, bounds),
 						sample->outstanding_bytes);
-	window.cap_bytes = ns_to_bytes(bounds->latency_ns, max_u64(control->bandwidth.avg_bps,
-								   control->window.kept_bps));
+	window.cap_bytes =
+		ns_to_bytes(bounds->latency_ns, max_u64(control->bandwidth.avg_bps,
+							control->window.kept_bps));
 	if (!control->bandwidth.avg_bps)
 		window.cap_bytes = max_u64(window.cap_bytes, 2 * control->window.bytes);
 	if (window_step(&control->window, &window) && control->bandwidth.avg_bps)
 		bandwidth_raise(&control->bandwidth, control->window.kept_bps);
-	spacing_step(&control->spacing, sample->starts, sample->busy_starts, sample->now_ns);
+	spacing_step(&control->spacing, sample->starts, sample->busy_starts,
+		     sample->now_ns);
 }

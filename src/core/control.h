@@ -18,7 +18,8 @@
 #define CONTROL_INTERVAL_NS WP_MS(10) /* shortest time between two steps */
 
 struct control {
-	uint64_t stamp_ns; /* of the last step, 0 = never; who moves it may publish the rest */
+	uint64_t
+		stamp_ns; /* of the last step, 0 = never; who moves it may publish the rest */
 	uint64_t bandwidth_stamp_ns;
 	uint64_t bandwidth_written_bytes;
 	uint64_t base_stamp_ns;
@@ -50,8 +51,8 @@ struct control_sample {
 	uint64_t written_bytes; /* completions of the device, ever */
 	uint64_t dirtied_bytes; /* new dirt of the device, ever */
 	uint64_t outstanding_bytes;
-	uint64_t idle_ns; /* when the device was last seen without work from us */
-	uint64_t starts;  /* units started, ever */
+	uint64_t idle_ns;     /* when the device was last seen without work from us */
+	uint64_t starts;      /* units started, ever */
 	uint64_t busy_starts; /* those that found the device busy */
 };
 

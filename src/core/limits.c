@@ -28,11 +28,13 @@ uint64_t limits_kernel_bytes(uint64_t thresh_bytes, uint64_t background_bytes)
 
 uint64_t limits_newcomer_bytes(uint64_t newcomer_bytes, uint64_t written_bytes)
 {
-	return written_bytes >= newcomer_bytes - newcomer_bytes / 10 ? 2 * newcomer_bytes
-								     : newcomer_bytes;
+	return written_bytes >= newcomer_bytes - newcomer_bytes / 10 ?
+		       2 * newcomer_bytes :
+		       newcomer_bytes;
 }
 
-uint64_t limits_wall_bytes(uint64_t wall_bytes, uint64_t limit_bytes, uint64_t outstanding_bytes)
+uint64_t limits_wall_bytes(uint64_t wall_bytes, uint64_t limit_bytes,
+			   uint64_t outstanding_bytes)
 {
 	uint64_t target_bytes = max_u64(limit_bytes, outstanding_bytes);
 

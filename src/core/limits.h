@@ -40,6 +40,7 @@ uint64_t limits_newcomer_bytes(uint64_t newcomer_bytes, uint64_t written_bytes);
  * K2.3, per device: the wall follows a rising limit at once and a falling one by a 32nd of the
  * distance per step, never below what is outstanding.
  */
-uint64_t limits_wall_bytes(uint64_t wall_bytes, uint64_t limit_bytes, uint64_t outstanding_bytes);
+uint64_t limits_wall_bytes(uint64_t wall_bytes, uint64_t limit_bytes,
+			   uint64_t outstanding_bytes);
 
 #endif

@@ -7,7 +7,8 @@
 
 uint64_t pause_max_ns(uint64_t outstanding_bytes, uint64_t bandwidth_bps)
 {
-	return min_u64(bytes_to_ns(outstanding_bytes, bandwidth_bps) / 8 + TICK_NS, PAUSE_MAX_NS);
+	return min_u64(bytes_to_ns(outstanding_bytes, bandwidth_bps) / 8 + TICK_NS,
+		       PAUSE_MAX_NS);
 }
 
 uint64_t pause_free_poll_bytes(uint64_t limit_bytes, uint64_t outstanding_bytes)
@@ -75,7 +76,8 @@ void pause_plan(struct pause_plan *plan, const struct pause_view *view)
 		return;
 	}
 	/* Why an hour: with one period's signed arithmetic safe, nothing else can overflow. */
-	period_ns = min_u64(bytes_to_ns(view->dirtied_bytes, view->task_bps), WP_SEC(3600));
+	period_ns =
+		min_u64(bytes_to_ns(view->dirtied_bytes, view->task_bps), WP_SEC(3600));
 	pause_ns = (int64_t)period_ns - (int64_t)(now_ns - when_ns);
 	if (pause_ns < (int64_t)plan->min_pause_ns) {
 		plan_no_sleep(plan, now_ns, when_ns, period_ns, pause_ns);
@@ -83,7 +85,8 @@ void pause_plan(struct pause_plan *plan, const struct pause_view *view)
 	}
 	if ((uint64_t)pause_ns > plan->max_pause_ns) {
 		/* at most one max_pause of debt goes into virtual time, the rest is forgiven */
-		now_ns += min_u64((uint64_t)pause_ns - plan->max_pause_ns, plan->max_pause_ns);
+		now_ns += min_u64((uint64_t)pause_ns - plan->max_pause_ns,
+				  plan->max_pause_ns);
 		pause_ns = (int64_t)plan->max_pause_ns;
 	}
 	plan->pause_ns = (uint64_t)pause_ns;

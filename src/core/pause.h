@@ -14,10 +14,10 @@
 
 #include "base/types.h"
 
-#define PAUSE_MAX_NS WP_MS(200)        /* K5.3: longest single sleep */
-#define PAUSE_FORGET_NS WP_SEC(1)      /* K5.3 step 11: older credit is forgotten */
-#define PAUSE_GOAL_NS WP_MS(10)        /* K5.4: sleeps shorter than this are not worth it */
-#define PAUSE_POLL_BYTES WP_KIB(128)   /* K5.4: DIRTY_POLL_THRESH, and K5.1's first check */
+#define PAUSE_MAX_NS WP_MS(200)      /* K5.3: longest single sleep */
+#define PAUSE_FORGET_NS WP_SEC(1)    /* K5.3 step 11: older credit is forgotten */
+#define PAUSE_GOAL_NS WP_MS(10)      /* K5.4: sleeps shorter than this are not worth it */
+#define PAUSE_POLL_BYTES WP_KIB(128) /* K5.4: DIRTY_POLL_THRESH, and K5.1's first check */
 
 struct pause_view {
 	uint64_t now_ns;
@@ -30,12 +30,12 @@ struct pause_view {
 };
 
 struct pause_plan {
-	uint64_t pause_ns;       /* 0 = go on; at most PAUSE_MAX_NS */
+	uint64_t pause_ns; /* 0 = go on; at most PAUSE_MAX_NS */
 	uint64_t max_pause_ns;
 	uint64_t min_pause_ns;
 	uint64_t poll_bytes;     /* check again after this much */
 	uint64_t paused_when_ns; /* to be stored with the task */
-	bool dirtied_kept;       /* the bytes stay owed: count them again at the next check */
+	bool dirtied_kept; /* the bytes stay owed: count them again at the next check */
 };
 
 /* An eighth of the time the device needs for what is outstanding, at most PAUSE_MAX_NS (K5.3). */

@@ -25,14 +25,15 @@ uint64_t position_setpoint(uint64_t limit, uint64_t background)
 	return (limit + background) / 2;
 }
 
-uint64_t position_strict_q10(uint64_t limit_bytes, uint64_t background_bytes, uint64_t wall_bytes,
-			     uint64_t outstanding_bytes)
+uint64_t position_strict_q10(uint64_t limit_bytes, uint64_t background_bytes,
+			     uint64_t wall_bytes, uint64_t outstanding_bytes)
 {
 	uint64_t setpoint_bytes = position_setpoint(limit_bytes, background_bytes);
 	uint64_t gentle_q10 = outstanding_bytes < wall_bytes ? WP_Q10 / 4 : 0;
 
-	if (outstanding_bytes >= limit_bytes || !setpoint_bytes || setpoint_bytes >= limit_bytes)
+	if (outstanding_bytes >= limit_bytes || !setpoint_bytes ||
+	    setpoint_bytes >= limit_bytes)
 		return gentle_q10;
-	return max_u64(gentle_q10,
-		       position_cubic_q10(setpoint_bytes, outstanding_bytes, limit_bytes));
+	return max_u64(gentle_q10, position_cubic_q10(setpoint_bytes, outstanding_bytes,
+						      limit_bytes));
 }

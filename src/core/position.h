@@ -36,7 +36,7 @@ uint64_t position_setpoint(uint64_t limit, uint64_t background);
  * is still below @wall_bytes: the limit fell, and its bytes drain without stopping anybody
  * (K3.2's floor). @wall_bytes <= @limit_bytes means there is no such room.
  */
-uint64_t position_strict_q10(uint64_t limit_bytes, uint64_t background_bytes, uint64_t wall_bytes,
-			     uint64_t outstanding_bytes);
+uint64_t position_strict_q10(uint64_t limit_bytes, uint64_t background_bytes,
+			     uint64_t wall_bytes, uint64_t outstanding_bytes);
 
 #endif

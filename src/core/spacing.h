@@ -20,7 +20,7 @@
 #define SPACING_GAIN_MAX_Q10 (64 * WP_Q10)
 #define SPACING_EPOCH_NS WP_MS(250)
 #define SPACING_PROBE_Q10 (WP_Q10 + WP_Q10 / 4) /* while a larger window is tried */
-#define SPACING_STARTS 8         /* fewer in an epoch prove nothing */
+#define SPACING_STARTS 8                        /* fewer in an epoch prove nothing */
 #define SPACING_LAG_NS WP_MS(20) /* starts missed for longer are not made up for */
 
 struct spacing {

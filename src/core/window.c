@@ -82,9 +82,11 @@ static bool epoch_ended(struct window *window, uint64_t rate_bps)
 
 bool window_step(struct window *window, const struct window_sample *sample)
 {
-	uint64_t cap_bytes = clamp_u64(sample->cap_bytes, WINDOW_MIN_BYTES, WINDOW_MAX_BYTES);
+	uint64_t cap_bytes =
+		clamp_u64(sample->cap_bytes, WINDOW_MIN_BYTES, WINDOW_MAX_BYTES);
 	uint64_t elapsed_ns = sub_u64(sample->now_ns, window->epoch_ns);
-	uint64_t written_bytes = sub_u64(sample->written_bytes, window->epoch_written_bytes);
+	uint64_t written_bytes =
+		sub_u64(sample->written_bytes, window->epoch_written_bytes);
 	bool first = !window->bytes;
 	bool paid = false;
 

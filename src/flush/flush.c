@@ -7,7 +7,7 @@
 #include "host/kernel.h"
 #include "shm/device.h"
 
-#define WHOLE_NS WP_SEC(1)      /* how often the whole file is looked at */
+#define WHOLE_NS WP_SEC(1)       /* how often the whole file is looked at */
 #define LOW_STEP_BYTES WP_MIB(1) /* the clean head grows in steps of at least this */
 #define MAX_PROBES 64
 #define MAX_UNITS 16
@@ -48,7 +48,8 @@ int64_t flush_look(const struct flush_file *flush, struct file_look *look)
 	int error;
 
 	move_low(flush, look->now_ns);
-	error = kernel_cachestat(flush->fd, word_read(&flush->file->low_bytes), 0, &pages);
+	error = kernel_cachestat(flush->fd, word_read(&flush->file->low_bytes), 0,
+				 &pages);
 	if (error)
 		return error;
 	look->present_bytes = pages.dirty_bytes + pages.writeback_bytes;
@@ -57,7 +58,8 @@ int64_t flush_look(const struct flush_file *flush, struct file_look *look)
 	return (int64_t)pages.dirty_bytes;
 }
 
-static uint64_t dirty_in(const struct flush_file *flush, uint64_t offset_bytes, uint64_t length_bytes)
+static uint64_t dirty_in(const struct flush_file *flush, uint64_t offset_bytes,
+			 uint64_t length_bytes)
 {
 	struct kernel_pages pages;
 
@@ -70,7 +72,8 @@ static uint64_t dirty_in(const struct flush_file *flush, uint64_t offset_bytes, 
  * The first offset from the cursor on whose next unit holds something dirty: steps that double
  * over clean ranges, then halves back. False when there is none up to the end of the file.
  */
-static bool next_dirty(const struct flush_file *flush, uint64_t unit_bytes, uint64_t *offset_bytes)
+static bool next_dirty(const struct flush_file *flush, uint64_t unit_bytes,
+		       uint64_t *offset_bytes)
 {
 	uint64_t at_bytes = *offset_bytes;
 	uint64_t step_bytes = unit_bytes;
@@ -107,7 +110,8 @@ static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
 			return 0;
 	}
 	/* Order: who moves the cursor starts that unit; another takes the next one. */
-	if (!word_replace(&flush->file->cursor_bytes, cursor_bytes, offset_bytes + unit_bytes))
+	if (!word_replace(&flush->file->cursor_bytes, cursor_bytes,
+			  offset_bytes + unit_bytes))
 		return 0;
 	error = kernel_start_writeback(flush->fd, offset_bytes, unit_bytes);
 	if (error)
@@ -120,7 +124,8 @@ static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
  * Is a unit due, is there room for it, is it ours to start?
  * Order: who moves the device's clock may start the unit that was due.
  */
-static bool take_turn(struct wp_device *device, uint64_t unit_bytes, const struct flush_pace *pace)
+static bool take_turn(struct wp_device *device, uint64_t unit_bytes,
+		      const struct flush_pace *pace)
 {
 	uint64_t inflight_bytes = device_inflight_bytes(device);
 	uint64_t clock_ns = word_read(&device->start_ns);

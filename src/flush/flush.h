@@ -16,8 +16,8 @@
 
 struct flush_file {
 	int fd;
-	uint64_t size_bytes;      /* 0 = unknown: a block device */
-	struct wp_file *file;     /* shared entry */
+	uint64_t size_bytes;  /* 0 = unknown: a block device */
+	struct wp_file *file; /* shared entry */
 	struct wp_device *device;
 };
 

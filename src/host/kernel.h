@@ -36,19 +36,20 @@ int kernel_cachestat(int fd, uint64_t offset_bytes, uint64_t length_bytes,
 		     struct kernel_pages *pages) WP_MUST_CHECK;
 
 /* Start writeback of a range, never wait for it. May block for as long as the queue is full. */
-int kernel_start_writeback(int fd, uint64_t offset_bytes, uint64_t length_bytes) WP_MUST_CHECK;
+int kernel_start_writeback(int fd, uint64_t offset_bytes,
+			   uint64_t length_bytes) WP_MUST_CHECK;
 
 /* What stands behind a descriptor. */
 enum backing_kind {
-	BACKING_NONE,  /* nothing to pace: pipe, socket, tty, tmpfs, direct or synchronous */
+	BACKING_NONE, /* nothing to pace: pipe, socket, tty, tmpfs, direct or synchronous */
 	BACKING_FILE,  /* a regular file on a file system with writeback */
 	BACKING_BLOCK, /* a block device */
 };
 
 struct backing {
 	enum backing_kind kind;
-	bool reflinks;       /* on a file system that can share extents */
-	uint64_t device;     /* device number */
+	bool reflinks;   /* on a file system that can share extents */
+	uint64_t device; /* device number */
 	uint64_t inode;
 	uint64_t size_bytes; /* 0 for a block device */
 };

@@ -58,19 +58,19 @@ static inline long sys_call6(long number, long a, long b, long c, long d, long e
 #endif
 
 #define SYS_PICK(_1, _2, _3, _4, _5, _6, _7, name, ...) name
-#define sys_call(...)                                                                          \
-	SYS_PICK(__VA_ARGS__, sys_call_6, sys_call_5, sys_call_4, sys_call_3, sys_call_2,      \
-		 sys_call_1, sys_call_0, )                                                     \
+#define sys_call(...)                                                         \
+	SYS_PICK(__VA_ARGS__, sys_call_6, sys_call_5, sys_call_4, sys_call_3, \
+		 sys_call_2, sys_call_1, sys_call_0, )                        \
 	(__VA_ARGS__)
 #define sys_call_0(n) sys_call6(n, 0, 0, 0, 0, 0, 0)
 #define sys_call_1(n, a) sys_call6(n, (long)(a), 0, 0, 0, 0, 0)
 #define sys_call_2(n, a, b) sys_call6(n, (long)(a), (long)(b), 0, 0, 0, 0)
 #define sys_call_3(n, a, b, c) sys_call6(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define sys_call_4(n, a, b, c, d)                                                              \
+#define sys_call_4(n, a, b, c, d) \
 	sys_call6(n, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
-#define sys_call_5(n, a, b, c, d, e)                                                           \
+#define sys_call_5(n, a, b, c, d, e) \
 	sys_call6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
-#define sys_call_6(n, a, b, c, d, e, f)                                                        \
+#define sys_call_6(n, a, b, c, d, e, f) \
 	sys_call6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 #endif

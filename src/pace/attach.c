@@ -37,9 +37,9 @@ static uint64_t read_kernel_limit_bytes(void)
 	if (got < 0)
 		return 0;
 	text[got] = '\0';
-	return limits_kernel_bytes(vmstat_value(text, "\nnr_dirty_threshold ") * WP_PAGE_BYTES,
-				   vmstat_value(text, "\nnr_dirty_background_threshold ") *
-					   WP_PAGE_BYTES);
+	return limits_kernel_bytes(
+		vmstat_value(text, "\nnr_dirty_threshold ") * WP_PAGE_BYTES,
+		vmstat_value(text, "\nnr_dirty_background_threshold ") * WP_PAGE_BYTES);
 }
 
 /*
@@ -49,8 +49,8 @@ static uint64_t read_kernel_limit_bytes(void)
 static uint64_t *map_life(void)
 {
 	size_t bytes = (size_t)getpagesize();
-	uint64_t *life = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			      0);
+	uint64_t *life = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (life == MAP_FAILED)
 		return NULL;
@@ -115,7 +115,8 @@ static void note_device(struct totals *totals, uint64_t device_number)
 	for (int i = 0; i < WP_TOTALS_DEVICES; i++) {
 		uint64_t *word = &totals->devices[i];
 
-		if (word_read(word) == device_number || word_replace(word, 0, device_number))
+		if (word_read(word) == device_number ||
+		    word_replace(word, 0, device_number))
 			return;
 	}
 }

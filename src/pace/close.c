@@ -14,7 +14,8 @@
 static void drain(struct slow *slow)
 {
 	uint64_t until_ns = slow->now_ns + slow->bounds.drain_ns;
-	uint64_t window_bytes = max_u64(slow->control.window.kept_bytes, WINDOW_MIN_BYTES);
+	uint64_t window_bytes =
+		max_u64(slow->control.window.kept_bytes, WINDOW_MIN_BYTES);
 
 	if (slow->manner == PACE_NO_SLEEP)
 		return;
@@ -28,8 +29,8 @@ static void drain(struct slow *slow)
 	}
 }
 
-void pace_close(struct pace_process *process, struct pace_task *task, struct pace_handle *handle,
-		int fd)
+void pace_close(struct pace_process *process, struct pace_task *task,
+		struct pace_handle *handle, int fd)
 {
 	struct slow slow = {
 		.process = process,

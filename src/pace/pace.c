@@ -28,7 +28,8 @@ static void decide(const struct slow *slow, struct verdict *verdict)
 static uint64_t poll_bytes(const struct slow *slow, const struct verdict *verdict)
 {
 	uint64_t stretch = slow->charged_bytes / max_u64(verdict->view.dirtied_bytes, 1);
-	uint64_t room_bytes = sub_u64(verdict->limit_bytes, verdict->view.outstanding_bytes) / 2;
+	uint64_t room_bytes =
+		sub_u64(verdict->limit_bytes, verdict->view.outstanding_bytes) / 2;
 
 	if (stretch < 2)
 		return verdict->poll_bytes;
@@ -51,9 +52,11 @@ static void keep(const struct slow *slow, const struct verdict *verdict)
 /* Has the device completed nothing since @since_ns for longer than anybody should be held? */
 static bool is_dead(const struct slow *slow, uint64_t since_ns)
 {
-	uint64_t progress_ns = max_u64(word_read(&slow->flush.device->progress_ns), since_ns);
+	uint64_t progress_ns =
+		max_u64(word_read(&slow->flush.device->progress_ns), since_ns);
 
-	return slow->now_ns > since_ns + RELEASE_NS && slow->now_ns > progress_ns + RELEASE_NS;
+	return slow->now_ns > since_ns + RELEASE_NS &&
+	       slow->now_ns > progress_ns + RELEASE_NS;
 }
 
 /* One pause, in steps, looking after writeback at each. False when a signal cut it. */
@@ -79,15 +82,16 @@ static void pay(struct slow *slow)
 	decide(slow, &verdict);
 	while (verdict.pause_ns && slow->manner != PACE_NO_SLEEP) {
 		keep(slow, &verdict);
-		if (!pause_once(slow, &verdict) || !verdict.at_wall || is_dead(slow, since_ns))
+		if (!pause_once(slow, &verdict) || !verdict.at_wall ||
+		    is_dead(slow, since_ns))
 			return;
 		decide(slow, &verdict);
 	}
 	keep(slow, &verdict);
 }
 
-bool pace_before(struct pace_process *process, struct pace_task *task, struct pace_handle *handle,
-		 int fd, enum pace_manner manner)
+bool pace_before(struct pace_process *process, struct pace_task *task,
+		 struct pace_handle *handle, int fd, enum pace_manner manner)
 {
 	struct slow slow = {
 		.process = process,

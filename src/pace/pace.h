@@ -27,19 +27,20 @@
 
 /* One thread's state: 64 bytes of its own storage. */
 struct pace_task {
-	uint64_t charged_bytes;  /* by calls since the last check */
-	uint64_t poll_bytes;     /* check when so much has been charged */
-	uint64_t piece_bytes;    /* longest part of a call between two checks */
-	uint64_t dirtied_bytes;  /* the kernel's count at the last check */
-	uint64_t unplaced_bytes; /* dirt seen since then, of which file is not known yet */
-	uint64_t owed_bytes;     /* dirt that has not been slept for */
+	uint64_t charged_bytes; /* by calls since the last check */
+	uint64_t poll_bytes;    /* check when so much has been charged */
+	uint64_t piece_bytes;   /* longest part of a call between two checks */
+	uint64_t dirtied_bytes; /* the kernel's count at the last check */
+	uint64_t
+		unplaced_bytes; /* dirt seen since then, of which file is not known yet */
+	uint64_t owed_bytes;    /* dirt that has not been slept for */
 	uint64_t paused_when_ns; /* virtual time of the last pause */
 	uint64_t inside_ns;      /* when the slow path was entered, 0 = outside */
 };
 
-#define PACE_TASK_INIT                                                                         \
-	{                                                                                      \
-		.poll_bytes = PAUSE_POLL_BYTES, .piece_bytes = WP_KIB(64)                      \
+#define PACE_TASK_INIT                                                    \
+	{                                                                 \
+		.poll_bytes = PAUSE_POLL_BYTES, .piece_bytes = WP_KIB(64) \
 	}
 
 /*
@@ -51,7 +52,7 @@ struct pace_task {
 /* One descriptor. The front end decides when it is asked anew. */
 struct pace_handle {
 	uint64_t charged_bytes; /* by calls since the file was last settled */
-	uint64_t slots;         /* (device slot + 1) << 32 | (file slot + 1), 0 = not yet */
+	uint64_t slots; /* (device slot + 1) << 32 | (file slot + 1), 0 = not yet */
 	struct backing backing;
 };
 
@@ -62,11 +63,11 @@ struct pace_process {
 	uint64_t kernel_limit_bytes; /* from the kernel's thresholds, 0 = unknown */
 	uint64_t start_ns;           /* CLOCK_BOOTTIME of the attach */
 	uint64_t namespace_id;
-	uint64_t *life;              /* pid, on a page that a fork child finds zeroed; may be NULL */
+	uint64_t *life; /* pid, on a page that a fork child finds zeroed; may be NULL */
 	uint64_t dirtied_before_bytes; /* by this process before the attach */
-	struct totals totals;        /* of this process */
-	struct totals *shared_totals; /* of the whole command, or NULL */
-	void (*forked)(void);        /* called once in each fork child that paces */
+	struct totals totals;          /* of this process */
+	struct totals *shared_totals;  /* of the whole command, or NULL */
+	void (*forked)(void);          /* called once in each fork child that paces */
 };
 
 /* Prepare @process from @conf; opens and maps, so only in a constructor. */
@@ -75,13 +76,16 @@ void pace_attach(struct pace_process *process, const struct conf *conf);
 /* The first thread's count starts here, not at the program's exec. */
 void pace_task_begin(struct pace_task *task);
 
-static inline bool pace_due(const struct pace_task *task, const struct pace_handle *handle)
+static inline bool pace_due(const struct pace_task *task,
+			    const struct pace_handle *handle)
 {
 	return wp_unlikely(task->charged_bytes >= task->poll_bytes ||
-			   word_read_relaxed(&handle->charged_bytes) >= PACE_HANDLE_BYTES);
+			   word_read_relaxed(&handle->charged_bytes) >=
+				   PACE_HANDLE_BYTES);
 }
 
-static inline void pace_charge(struct pace_task *task, struct pace_handle *handle, uint64_t bytes)
+static inline void pace_charge(struct pace_task *task, struct pace_handle *handle,
+			       uint64_t bytes)
 {
 	task->charged_bytes += bytes;
 	word_bump_local(&handle->charged_bytes, bytes);
@@ -98,20 +102,22 @@ enum pace_manner {
  * The slow path, before a call. Returns false when @fd is no longer what @handle says: the
  * front end asks it anew. errno is kept.
  */
-bool pace_before(struct pace_process *process, struct pace_task *task, struct pace_handle *handle,
-		 int fd, enum pace_manner manner) WP_MUST_CHECK;
+bool pace_before(struct pace_process *process, struct pace_task *task,
+		 struct pace_handle *handle, int fd,
+		 enum pace_manner manner) WP_MUST_CHECK;
 
 /*
  * Before a descriptor is closed: settle its file, and sleep in steps until no more than a
  * window of it is outstanding, at most the drain target. What is left becomes orphans.
  */
-void pace_close(struct pace_process *process, struct pace_task *task, struct pace_handle *handle,
-		int fd);
+void pace_close(struct pace_process *process, struct pace_task *task,
+		struct pace_handle *handle, int fd);
 
 /* Has the handle anything that pace_close() would settle? */
 static inline bool pace_has_dirt(const struct pace_handle *handle)
 {
-	return word_read_relaxed(&handle->charged_bytes) || word_read_relaxed(&handle->slots);
+	return word_read_relaxed(&handle->charged_bytes) ||
+	       word_read_relaxed(&handle->slots);
 }
 
 /* Remember a device for the summary line. */

@@ -12,10 +12,10 @@
 #include "shm/file.h"
 #include "shm/task.h"
 
-#define STALE_NS WP_SEC(1)       /* nobody is inside for so long: a long jump left it */
-#define STEP_MIN_NS WP_US(200)   /* between two looks at what is in flight */
+#define STALE_NS WP_SEC(1)     /* nobody is inside for so long: a long jump left it */
+#define STEP_MIN_NS WP_US(200) /* between two looks at what is in flight */
 #define STEP_MAX_NS WP_MS(5)
-#define PATIENCE_NS WP_MS(20)    /* a device nobody looked after for longer ran idle */
+#define PATIENCE_NS WP_MS(20) /* a device nobody looked after for longer ran idle */
 
 bool slow_enter(struct slow *slow)
 {
@@ -44,7 +44,8 @@ void slow_leave(struct slow *slow)
 	slow->task->inside_ns = 0;
 }
 
-static int locate_device(struct wp_segment *map, const struct pace_handle *handle, uint64_t slots)
+static int locate_device(struct wp_segment *map, const struct pace_handle *handle,
+			 uint64_t slots)
 {
 	int slot = (int)(slots >> 32) - 1;
 
@@ -101,7 +102,8 @@ static void count_task(struct slow *slow, uint64_t dirtied_bytes)
 		return;
 	word_add(&map->tasks[slot].dirtied_bytes, dirtied_bytes);
 	if (slow->flush.device)
-		word_write(&map->tasks[slot].device_key, word_read(&slow->flush.device->key));
+		word_write(&map->tasks[slot].device_key,
+			   word_read(&slow->flush.device->key));
 }
 
 void slow_take_dirt(struct slow *slow)
@@ -180,10 +182,13 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	settle(slow);
 	device_drain_orphans(device, bandwidth_assumed_bps(&slow->control.bandwidth),
 			     slow->now_ns);
-	working = slow->dirty_bytes && device_outstanding_bytes(device) > background_bytes;
+	working =
+		slow->dirty_bytes && device_outstanding_bytes(device) > background_bytes;
 	if (working)
 		start(slow, window);
-	device_looked(device, !working && device_inflight_bytes(device) < window_unit_bytes(window),
+	device_looked(device,
+		      !working &&
+			      device_inflight_bytes(device) < window_unit_bytes(window),
 		      max_u64(PATIENCE_NS, 4 * service_ns(slow, window)), slow->now_ns);
 	device_step(device, &slow->bounds, slow->now_ns);
 	device_control(device, &slow->control);
@@ -200,7 +205,8 @@ static bool signal_pending(void)
 bool slow_sleep(struct slow *slow, uint64_t until_ns)
 {
 	uint64_t unit_bytes = window_unit_bytes(window_bytes(slow));
-	uint64_t step_ns = clamp_u64(service_ns(slow, unit_bytes) / 4, STEP_MIN_NS, STEP_MAX_NS);
+	uint64_t step_ns =
+		clamp_u64(service_ns(slow, unit_bytes) / 4, STEP_MIN_NS, STEP_MAX_NS);
 	uint64_t before_ns = slow->now_ns;
 	uint64_t span_ns = min_u64(sub_u64(until_ns, before_ns), step_ns);
 	bool interrupted;

@@ -18,12 +18,13 @@ struct slow {
 	struct flush_file flush; /* file is NULL where there is no entry to be had */
 	enum pace_manner manner;
 	uint64_t now_ns;
-	uint64_t charged_bytes;  /* since the last visit */
-	uint64_t dirtied_bytes;  /* new dirt of it on this file, not yet settled */
-	uint64_t others_bytes;   /* charged to this file by other threads, not yet settled */
-	uint64_t dirty_bytes;    /* of the file, not yet in flight */
+	uint64_t charged_bytes; /* since the last visit */
+	uint64_t dirtied_bytes; /* new dirt of it on this file, not yet settled */
+	uint64_t
+		others_bytes; /* charged to this file by other threads, not yet settled */
+	uint64_t dirty_bytes; /* of the file, not yet in flight */
 	struct bounds bounds;
-	struct control control;  /* copy of the device's */
+	struct control control; /* copy of the device's */
 };
 
 /* May this thread take the slow path now? Not inside itself, not in a vfork child. */

@@ -62,12 +62,14 @@ void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 		return;
 	if (!word_level(&device->orphan_bytes)) {
 		word_write(&device->orphan_ns, now_ns);
-		word_write(&device->orphan_written_bytes, word_read(&device->written_bytes));
+		word_write(&device->orphan_written_bytes,
+			   word_read(&device->written_bytes));
 	}
 	word_add(&device->orphan_bytes, bytes);
 }
 
-void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps, uint64_t now_ns)
+void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
+			  uint64_t now_ns)
 {
 	uint64_t stamp_ns = word_read(&device->orphan_ns);
 	uint64_t orphan_bytes = word_level(&device->orphan_bytes);
@@ -81,7 +83,8 @@ void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps, uint
 	/* Order: who moves the stamp drains for the time between. */
 	if (!word_replace(&device->orphan_ns, stamp_ns, now_ns))
 		return;
-	own_bytes = written_bytes - word_exchange(&device->orphan_written_bytes, written_bytes);
+	own_bytes = written_bytes -
+		    word_exchange(&device->orphan_written_bytes, written_bytes);
 	possible_bytes = ns_to_bytes(now_ns - stamp_ns, bandwidth_bps);
 	gone_bytes = min_u64(orphan_bytes, sub_u64(possible_bytes, own_bytes));
 	word_add(&device->orphan_bytes, -gone_bytes);
@@ -130,7 +133,8 @@ void device_step(struct wp_device *device, const struct bounds *bounds, uint64_t
 	for (size_t i = 0; i < CONTROL_WORDS; i++) {
 		uint64_t before = ((uint64_t *)&old)[i];
 
-		if (!word_replace(&device->control[i], before, ((uint64_t *)&new)[i]) && !i)
+		if (!word_replace(&device->control[i], before, ((uint64_t *)&new)[i]) &&
+		    !i)
 			return;
 	}
 }

@@ -31,7 +31,8 @@ void device_completed(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns);
 
 /* Orphans leave at the device's bandwidth, as far as its own completions did not use it. */
-void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps, uint64_t now_ns);
+void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
+			  uint64_t now_ns);
 
 /*
  * Somebody looks after the device's writeback: @starving = there is nothing more to start for

@@ -56,20 +56,23 @@ int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode)
 	if (idle < 0)
 		return -1;
 	/* Why one try: a loser takes its file for one without an entry until its next look. */
-	if (!word_replace(&segment->files[idle].key, word_read(&segment->files[idle].key), key))
+	if (!word_replace(&segment->files[idle].key, word_read(&segment->files[idle].key),
+			  key))
 		return -1;
 	reset(&segment->files[idle]);
 	return idle;
 }
 
-bool file_is(const struct wp_segment *segment, int file_slot, int device_slot, uint64_t inode)
+bool file_is(const struct wp_segment *segment, int file_slot, int device_slot,
+	     uint64_t inode)
 {
 	return file_slot >= 0 && file_slot < (int)WP_FILES &&
 	       word_read(&segment->files[file_slot].key) == key_of(device_slot, inode);
 }
 
 /* What was lent while the file was silent is its own again, as far as it is still there. */
-static void take_back(struct wp_file *file, struct wp_device *device, uint64_t present_bytes)
+static void take_back(struct wp_file *file, struct wp_device *device,
+		      uint64_t present_bytes)
 {
 	uint64_t accounted_bytes = word_read(&file->accounted_bytes);
 	uint64_t bytes;
@@ -82,7 +85,8 @@ static void take_back(struct wp_file *file, struct wp_device *device, uint64_t p
 	/* Why both: the orphans they became may have been drained by estimate meanwhile. */
 	word_add(&device->outstanding_bytes,
 		 sub_u64(bytes, word_level(&device->orphan_bytes)));
-	word_add(&device->orphan_bytes, -min_u64(bytes, word_level(&device->orphan_bytes)));
+	word_add(&device->orphan_bytes,
+		 -min_u64(bytes, word_level(&device->orphan_bytes)));
 }
 
 static void set_inflight(struct wp_file *file, struct wp_device *device, uint64_t bytes)
@@ -101,7 +105,8 @@ static uint64_t new_dirt(const struct wp_file *file, const struct file_look *loo
 	       min_u64(look->others_bytes, sub_u64(look->present_bytes, known_bytes));
 }
 
-void file_settle(struct wp_file *file, struct wp_device *device, const struct file_look *look)
+void file_settle(struct wp_file *file, struct wp_device *device,
+		 const struct file_look *look)
 {
 	uint64_t dirtied_bytes;
 	uint64_t old;
@@ -158,9 +163,11 @@ static void sweep_files(struct wp_segment *segment, uint64_t now_ns)
 			continue;
 		device = &segment->devices[device_slot];
 		if (now_ns > word_read(&file->seen_ns) + SILENT_NS &&
-		    (word_read(&file->accounted_bytes) || word_read(&file->inflight_bytes)))
+		    (word_read(&file->accounted_bytes) ||
+		     word_read(&file->inflight_bytes)))
 			file_abandon(file, device, now_ns);
-		word_add(&device->sweep_accounted_bytes, word_read(&file->accounted_bytes));
+		word_add(&device->sweep_accounted_bytes,
+			 word_read(&file->accounted_bytes));
 		word_add(&device->sweep_inflight_bytes, word_read(&file->inflight_bytes));
 	}
 }

@@ -15,14 +15,17 @@
 int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode);
 
 /* Is the slot still that file's? An idle entry may have been given to another. */
-bool file_is(const struct wp_segment *segment, int file_slot, int device_slot, uint64_t inode);
+bool file_is(const struct wp_segment *segment, int file_slot, int device_slot,
+	     uint64_t inode);
 
 /* What the kernel says of the file now. */
 struct file_look {
 	uint64_t present_bytes;  /* dirty + under writeback */
 	uint64_t inflight_bytes; /* under writeback */
-	uint64_t dirtied_bytes;  /* new dirt of the caller in this file since its last look */
-	uint64_t others_bytes;   /* charged by threads that may be gone; taken as dirt if there */
+	uint64_t
+		dirtied_bytes; /* new dirt of the caller in this file since its last look */
+	uint64_t
+		others_bytes; /* charged by threads that may be gone; taken as dirt if there */
 	uint64_t now_ns;
 };
 
@@ -31,7 +34,8 @@ struct file_look {
  * exceeds what is there. Exact in total whatever the order in which several writers look:
  * dirt that is not yet reported is not yet accounted.
  */
-void file_settle(struct wp_file *file, struct wp_device *device, const struct file_look *look);
+void file_settle(struct wp_file *file, struct wp_device *device,
+		 const struct file_look *look);
 
 /* @bytes of the file were just given to the device. */
 void file_started(struct wp_file *file, struct wp_device *device, uint64_t bytes);

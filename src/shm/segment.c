@@ -64,7 +64,8 @@ static void *map_file(int fd)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
 	    (st.st_mode & 077) || st.st_size < (off_t)sizeof(struct wp_segment))
 		return NULL;
-	map = mmap(NULL, sizeof(struct wp_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	map = mmap(NULL, sizeof(struct wp_segment), PROT_READ | PROT_WRITE, MAP_SHARED,
+		   fd, 0);
 	return map == MAP_FAILED ? NULL : map;
 }
 

@@ -12,12 +12,14 @@ static bool is_own(const struct wp_task *task, const struct task_identity *ident
 	       word_read(&task->namespace_id) == identity->namespace_id;
 }
 
-static bool claim(struct wp_task *task, const struct task_identity *identity, uint64_t now_ns)
+static bool claim(struct wp_task *task, const struct task_identity *identity,
+		  uint64_t now_ns)
 {
 	uint64_t seen = word_read(&task->id);
 	uint64_t heartbeat_ns = word_read(&task->heartbeat_ns);
 
-	if (seen && now_ns < heartbeat_ns + SILENT_NS && heartbeat_ns < now_ns + SILENT_NS)
+	if (seen && now_ns < heartbeat_ns + SILENT_NS &&
+	    heartbeat_ns < now_ns + SILENT_NS)
 		return false;
 	if (!word_replace(&task->id, seen, identity->id))
 		return false;
@@ -31,7 +33,8 @@ static bool claim(struct wp_task *task, const struct task_identity *identity, ui
 	return true;
 }
 
-static bool is_still(struct wp_task *task, const struct task_identity *identity, uint64_t now_ns)
+static bool is_still(struct wp_task *task, const struct task_identity *identity,
+		     uint64_t now_ns)
 {
 	if (!is_own(task, identity))
 		return false;
@@ -44,7 +47,8 @@ int task_slot(struct wp_segment *segment, int slot, const struct task_identity *
 {
 	uint64_t start = (identity->id * UINT64_C(0x9e3779b97f4a7c15)) >> 52;
 
-	if (slot >= 0 && slot < (int)WP_TASKS && is_still(&segment->tasks[slot], identity, now_ns))
+	if (slot >= 0 && slot < (int)WP_TASKS &&
+	    is_still(&segment->tasks[slot], identity, now_ns))
 		return slot;
 	for (uint64_t i = 0; i < PROBES; i++) {
 		uint64_t near = (start + i) % WP_TASKS;

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WARM_UP_ROUNDS	10
+#define WARM_UP_ROUNDS 10
 
 static int64_t now_ns(void)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WRAP_WRITES	256
+#define WRAP_WRITES 256
 
 static char block[4096];
 

@@ -19,10 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BLOCK_BYTES	4096
-#define WRAP_BLOCKS	2048		/* the growing file starts again after 8 MiB */
-#define CREATE_BYTES	100
-#define LOG_BYTES	200
+#define BLOCK_BYTES 4096
+#define WRAP_BLOCKS 2048 /* the growing file starts again after 8 MiB */
+#define CREATE_BYTES 100
+#define LOG_BYTES 200
 
 struct probe;
 
@@ -31,7 +31,7 @@ struct mode {
 	const char *help;
 	int64_t period_ns;
 	int (*open)(struct probe *p);
-	int (*step)(struct probe *p);	/* 0, or -1 with errno set */
+	int (*step)(struct probe *p); /* 0, or -1 with errno set */
 };
 
 struct probe {
@@ -162,18 +162,17 @@ static int step_mapstore(struct probe *p)
 }
 
 static const struct mode modes[] = {
-	{ "fsync", "4 KiB at the end of a growing file + fsync, every 50 ms",
-	  50000000, open_file, step_fsync },
-	{ "overwrite", "4 KiB over the same block + fsync, every 50 ms",
-	  50000000, open_block, step_overwrite },
-	{ "append", "4 KiB appended, no fsync, every 50 ms",
-	  50000000, open_log, step_append },
-	{ "log", "200 B appended, no fsync, every 20 ms",
-	  20000000, open_log, step_log },
-	{ "create", "a new file of 100 B in the directory PATH, every 50 ms",
-	  50000000, open_dir, step_create },
-	{ "mapstore", "one byte stored to a shared mapping, every 5 ms",
-	  5000000, open_map, step_mapstore },
+	{ "fsync", "4 KiB at the end of a growing file + fsync, every 50 ms", 50000000,
+	  open_file, step_fsync },
+	{ "overwrite", "4 KiB over the same block + fsync, every 50 ms", 50000000,
+	  open_block, step_overwrite },
+	{ "append", "4 KiB appended, no fsync, every 50 ms", 50000000, open_log,
+	  step_append },
+	{ "log", "200 B appended, no fsync, every 20 ms", 20000000, open_log, step_log },
+	{ "create", "a new file of 100 B in the directory PATH, every 50 ms", 50000000,
+	  open_dir, step_create },
+	{ "mapstore", "one byte stored to a shared mapping, every 5 ms", 5000000,
+	  open_map, step_mapstore },
 };
 
 #define MODE_NR (sizeof(modes) / sizeof(modes[0]))

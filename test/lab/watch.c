@@ -21,15 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PERIOD_NS	INT64_C(10000000)
-#define SECTOR_BYTES	512
-#define NAME_BYTES	128
-#define PATH_BYTES	512
+#define PERIOD_NS INT64_C(10000000)
+#define SECTOR_BYTES 512
+#define NAME_BYTES 128
+#define PATH_BYTES 512
 
 struct watch {
 	int bdi_fd;
 	int stat_fd;
-	FILE *series;			/* may be NULL */
+	FILE *series; /* may be NULL */
 	int64_t start_ns;
 	uint64_t written_start_bytes;
 	uint64_t written_bytes;
@@ -138,8 +138,8 @@ static int sample(struct watch *w)
 
 	if (read_text(w->bdi_fd, text, sizeof(text)))
 		return -1;
-	w->outstanding_bytes = kb_field(text, "BdiWriteback:") +
-			       kb_field(text, "BdiReclaimable:");
+	w->outstanding_bytes =
+		kb_field(text, "BdiWriteback:") + kb_field(text, "BdiReclaimable:");
 	if (w->outstanding_bytes > w->peak_bytes)
 		w->peak_bytes = w->outstanding_bytes;
 

@@ -68,20 +68,21 @@ static void say(const char *what, int64_t result, int error, int fd)
 	struct stat st = { 0 };
 
 	fstat(fd, &st);
-	printf("%s: %" PRId64 " errno %s offset %jd size %jd sum %016" PRIx64 " xfsz %d\n", what,
-	       result, error == POISON ? "untouched" : strerrorname_np(error),
+	printf("%s: %" PRId64 " errno %s offset %jd size %jd sum %016" PRIx64
+	       " xfsz %d\n",
+	       what, result, error == POISON ? "untouched" : strerrorname_np(error),
 	       (intmax_t)lseek(fd, 0, SEEK_CUR), (intmax_t)st.st_size, file_sum(fd),
 	       (int)caught_xfsz);
 	caught_xfsz = 0;
 }
 
-#define TRY(what, fd, call)                                                                    \
-	do {                                                                                   \
-		int64_t result;                                                                \
-                                                                                               \
-		errno = POISON;                                                                \
-		result = (int64_t)(call);                                                      \
-		say(what, result, errno, fd);                                                  \
+#define TRY(what, fd, call)                   \
+	do {                                  \
+		int64_t result;               \
+                                              \
+		errno = POISON;               \
+		result = (int64_t)(call);     \
+		say(what, result, errno, fd); \
 	} while (0)
 
 static int fresh(int flags)
@@ -110,7 +111,8 @@ static void buffers(void)
 	TRY("write large", fd, write(fd, large, LARGE_BYTES));
 	TRY("pwrite large", fd, pwrite(fd, large, LARGE_BYTES, 12345));
 	TRY("pwrite at -1", fd, pwrite(fd, large, LARGE_BYTES, -1));
-	TRY("pwrite at the end of all", fd, pwrite(fd, large, LARGE_BYTES, INT64_MAX - 100));
+	TRY("pwrite at the end of all", fd,
+	    pwrite(fd, large, LARGE_BYTES, INT64_MAX - 100));
 	TRY("writev large", fd, writev(fd, parts, 4));
 	TRY("pwritev large", fd, pwritev(fd, parts, 4, 777));
 	TRY("pwritev at -1", fd, pwritev(fd, parts, 4, -1));
@@ -203,8 +205,10 @@ static void copies(void)
 	TRY("copy_file_range all", out, copy_all(by_copy_file_range, in, out));
 	TRY("sendfile at", out, sendfile(out, in, &at, 1000));
 	printf("at %jd\n", (intmax_t)at);
-	TRY("copy_file_range same range", out, copy_file_range(out, NULL, out, NULL, 10, 0));
-	TRY("copy_file_range bad flag", out, copy_file_range(in, NULL, out, NULL, 10, 77));
+	TRY("copy_file_range same range", out,
+	    copy_file_range(out, NULL, out, NULL, 10, 0));
+	TRY("copy_file_range bad flag", out,
+	    copy_file_range(in, NULL, out, NULL, 10, 77));
 	TRY("sendfile to a closed descriptor", out, sendfile(999, in, NULL, 10));
 	close(in);
 	close(out);

@@ -40,7 +40,7 @@ for signal in KILL STOP; do
 		"$(cmp "$LAB_TMP/small" "$LAB_MNT/second" 2>&1)" ""
 	kill -KILL "$first" 2>/dev/null
 	wait "$first" 2>/dev/null
-	lab_remove
+	lab_remove "$LAB_DEV"
 done
 
 # Twenty writers killed at twenty moments: the segment serves the next one.

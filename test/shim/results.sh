@@ -24,7 +24,7 @@ for fs in ext4 xfs btrfs; do
 	is "$fs: exit status" $? $plain_status
 	is "$fs: every call was made" "$(grep -c errno "$LAB_TMP/plain")" 60
 	is "$fs: every call's result" "$(diff "$LAB_TMP/plain" "$LAB_TMP/paced")" ""
-	lab_remove
+	lab_remove "$LAB_DEV"
 done
 
 # A device that fills up in the middle of a call: dd ends as it does plain, and the bytes it

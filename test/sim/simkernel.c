@@ -92,9 +92,11 @@ uint64_t simranges_bytes(const struct simranges *ranges, uint64_t begin, uint64_
 static void complete(const struct simdisk_command *command)
 {
 	struct simfile *file = command->owner;
-
-	simkernel.outstanding_bytes -=
+	uint64_t bytes =
 		simranges_remove(&file->flight, command->begin_bytes, command->end_bytes);
+
+	simkernel.outstanding_bytes -= bytes;
+	simkernel.flight_bytes -= bytes;
 }
 
 void simkernel_set_clock(uint64_t now_ns)
@@ -130,7 +132,7 @@ static void start(struct simfile *file, uint64_t begin, uint64_t end)
 		return;
 	}
 	simranges_remove(&file->dirty, begin, end);
-	simranges_add(&file->flight, begin, end);
+	simkernel.flight_bytes += simranges_add(&file->flight, begin, end);
 }
 
 /* --------------------------------------------------------- host/kernel.h, whole -- */

@@ -42,6 +42,7 @@ struct simkernel {
 	struct simdisk disk;
 	struct simfile files[SIM_FILES];
 	uint64_t outstanding_bytes;        /* really, of all files */
+	uint64_t flight_bytes;             /* part of it */
 	uint64_t dirtied_bytes[SIM_FILES]; /* by each task */
 	unsigned task;                     /* who runs */
 	void (*sleep)(uint64_t until_ns);  /* to the scheduler */

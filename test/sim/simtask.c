@@ -90,6 +90,7 @@ static void check_device(void)
 	see(&simtask_range.outstanding_bytes, simkernel.outstanding_bytes);
 	see(&simtask_range.overshoot_bytes,
 	    sub_u64(simkernel.outstanding_bytes, wall_bytes));
+	see(&simtask_range.flight_bytes, simkernel.flight_bytes);
 	see(&simtask_range.window_bytes, control.window.bytes);
 	hold(simkernel.outstanding_bytes <= wall_bytes + room_bytes(),
 	     "what is outstanding stays below the wall, but for what is not looked at yet");

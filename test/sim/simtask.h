@@ -41,9 +41,9 @@ struct simtask {
 };
 
 struct simtask_range {
-	uint64_t
-		overshoot_bytes; /* how far outstanding was above wall and limit, at most */
+	uint64_t overshoot_bytes;   /* the most above wall and limit */
 	uint64_t outstanding_bytes; /* the most there was */
+	uint64_t flight_bytes;      /* the most of it in flight */
 	uint64_t window_bytes;      /* the largest */
 	uint64_t poll_bytes;        /* the longest threshold */
 };

@@ -45,7 +45,7 @@ static struct verdict verdict_of(const struct setting *setting)
 {
 	struct verdict verdict;
 
-	memset(&verdict, 0xa5, sizeof(verdict));
+	memset(&verdict, 1, sizeof(verdict));
 	balance(&verdict, &setting->view, &setting->control, &setting->bounds);
 	assert_memory_equal(&verdict.view, &setting->view, sizeof(struct view));
 	return verdict;
@@ -92,10 +92,20 @@ TEST(runs_free_up_to_the_setpoint)
 	assert_false(verdict.at_wall);
 	assert_int_equal(verdict.task_bps, 10000000);
 	assert_int_equal(verdict.pos_q10, 2048);
+	assert_int_equal(verdict.max_pause_ns, 0);
+	assert_int_equal(verdict.min_pause_ns, 0);
 	/* 610 pages of margin: 2^(9/2) = 16 */
 	assert_int_equal(verdict.poll_bytes, WP_KIB(64));
 	setting.view.outstanding_bytes = 7500001;
 	assert_false(verdict_of(&setting).free_running);
+}
+
+TEST(bytes_stay_owed_where_there_are_none)
+{
+	struct setting setting = known();
+
+	setting.view.dirtied_bytes = 0;
+	assert_true(verdict_of(&setting).dirtied_kept);
 }
 
 TEST(free_running_looks_again_no_sooner_than_after_a_piece)
@@ -215,6 +225,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paced_verdict_by_hand),
 		cmocka_unit_test(runs_free_up_to_the_setpoint),
+		cmocka_unit_test(bytes_stay_owed_where_there_are_none),
 		cmocka_unit_test(free_running_looks_again_no_sooner_than_after_a_piece),
 		cmocka_unit_test(at_the_limit_is_the_wall),
 		cmocka_unit_test(limit_that_fell_leaves_a_quarter_of_the_rate),

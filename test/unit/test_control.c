@@ -230,6 +230,43 @@ TEST(window_is_no_more_than_the_latency_target_allows)
 	}
 }
 
+TEST(window_shrinks_to_the_latency_target_at_once)
+{
+	struct device device = known(10000000);
+
+	device.control.window.bytes = device.control.window.kept_bytes = WP_MIB(1);
+	device.bounds.latency_ns = WP_MS(10);
+	run(&device, WP_MS(10), 10000000);
+	assert_int_equal(device.control.window.bytes, 100000);
+	assert_int_equal(device.control.window.kept_bytes, 100000);
+}
+
+TEST(window_is_not_judged_while_the_device_is_idle)
+{
+	struct device device = newcomer();
+
+	for (int i = 0; i < 100; i++) {
+		device.sample.idle_ns = device.sample.now_ns;
+		run(&device, WP_MS(10), 10000000);
+	}
+	assert_int_equal(device.control.window.phase, WINDOW_START);
+	assert_int_equal(device.control.window.kept_bps, 0);
+}
+
+TEST(units_that_find_the_device_free_are_spread_less)
+{
+	struct device device = known(10000000);
+
+	for (int i = 0; i < 26; i++) {
+		device.sample.starts++;
+		run(&device, WP_MS(10), 10000000);
+	}
+	assert_int_equal(device.control.spacing.gain_q10, 1360);
+	device.sample.busy_starts++;
+	run(&device, WP_MS(260), 10000000);
+	assert_int_equal(device.control.spacing.gain_q10, 1088);
+}
+
 TEST(larger_window_that_pays_raises_the_bandwidth_at_once)
 {
 	struct device device = known(10000000);
@@ -247,8 +284,9 @@ TEST(units_are_not_spread_before_the_window_is_found)
 {
 	struct device device = newcomer();
 
-	run(&device, WP_MS(20), 10000000);
+	run(&device, WP_MS(50), 10000000);
 	assert_int_equal(device.control.window.phase, WINDOW_START);
+	assert_int_equal(device.control.bandwidth.last_bps, 10000000);
 	assert_int_equal(control_interval_ns(&device.control), 0);
 	run(&device, WP_MS(100), 10000000);
 	assert_int_equal(device.control.window.phase, WINDOW_HOLD);
@@ -283,6 +321,9 @@ int main(void)
 		cmocka_unit_test(users_rate_bounds_limit_and_balanced_rate),
 		cmocka_unit_test(wall_follows_a_falling_limit_gently),
 		cmocka_unit_test(window_is_no_more_than_the_latency_target_allows),
+		cmocka_unit_test(window_shrinks_to_the_latency_target_at_once),
+		cmocka_unit_test(window_is_not_judged_while_the_device_is_idle),
+		cmocka_unit_test(units_that_find_the_device_free_are_spread_less),
 		cmocka_unit_test(larger_window_that_pays_raises_the_bandwidth_at_once),
 		cmocka_unit_test(units_are_not_spread_before_the_window_is_found),
 		cmocka_unit_test(units_are_quicker_while_a_larger_window_is_tried),

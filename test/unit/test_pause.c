@@ -30,7 +30,7 @@ static struct pause_plan plan_of(const struct pause_view *view)
 {
 	struct pause_plan plan;
 
-	memset(&plan, 0xa5, sizeof(plan));
+	memset(&plan, 1, sizeof(plan));
 	pause_plan(&plan, view);
 	return plan;
 }

@@ -79,7 +79,7 @@ TEST(small_errors_are_damped_away)
 
 TEST(stays_where_position_and_rate_disagree)
 {
-	struct ratelimit ratelimit = { .base_bps = 1000, .balanced_bps = 300 };
+	struct ratelimit ratelimit = { .base_bps = 1000, .balanced_bps = 5000 };
 	struct ratelimit_sample sample = {
 		.dirty_bps = 5000,
 		.bandwidth_bps = 1000,
@@ -129,6 +129,9 @@ TEST(never_reaches_zero)
 
 	for (int i = 0; i < 1000; i++)
 		ratelimit_step(&ratelimit, &sample);
+	assert_int_equal(ratelimit.base_bps, 1);
+	ratelimit.base_bps = 0;
+	ratelimit_step(&ratelimit, &sample);
 	assert_int_equal(ratelimit.base_bps, 1);
 }
 

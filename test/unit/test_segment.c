@@ -178,11 +178,13 @@ TEST(names_are_segments_of_their_own)
 TEST(no_descriptor_stays_open)
 {
 	int before = dup(0);
-	struct segment first = attach("");
-	struct segment second = attach("");
+	struct segment first;
+	struct segment second;
 	int after;
 
 	close(before);
+	first = attach("");
+	second = attach("");
 	after = dup(0);
 	assert_int_equal(after, before);
 	close(after);

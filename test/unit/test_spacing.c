@@ -49,6 +49,9 @@ TEST(gain_grows_by_a_quarter_where_no_start_found_the_device_busy)
 	assert_int_equal(spacing.gain_q10, 1360);
 	spacing_step(&spacing, 16, 0, NOW + WP_MS(500));
 	assert_int_equal(spacing.gain_q10, 1700);
+	/* 7 more are too few, whatever there was before */
+	spacing_step(&spacing, 23, 0, NOW + WP_MS(750));
+	assert_int_equal(spacing.gain_q10, 1700);
 }
 
 TEST(gain_waits_for_the_end_of_its_epoch)
@@ -78,6 +81,9 @@ TEST(one_busy_start_brings_the_gain_back)
 
 	spacing_step(&spacing, 100, 1, NOW + WP_MS(250));
 	assert_int_equal(spacing.gain_q10, 1088);
+	/* and only for its own epoch */
+	spacing_step(&spacing, 200, 1, NOW + WP_MS(500));
+	assert_int_equal(spacing.gain_q10, 1360);
 }
 
 TEST(gain_has_an_end)

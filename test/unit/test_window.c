@@ -152,6 +152,63 @@ TEST(slices_do_not_make_it_grow_later)
 	}
 }
 
+/* One epoch of @span_ns in which @written_bytes complete. */
+static bool epoch(struct window *window, uint64_t span_ns, uint64_t written_bytes)
+{
+	struct window_sample sample = {
+		.now_ns = window->epoch_ns + span_ns,
+		.written_bytes = window->epoch_written_bytes + written_bytes,
+		.cap_bytes = NO_CAP,
+		.busy = true,
+	};
+
+	return window_step(window, &sample);
+}
+
+TEST(start_gives_a_size_a_second_try)
+{
+	struct window window = {
+		.phase = WINDOW_START,
+		.bytes = WP_KIB(128),
+		.kept_bytes = WP_KIB(64),
+		.kept_bps = 40000000,
+		.epoch_ns = WP_SEC(1),
+	};
+
+	/* a million in 25 ms are 40 MB/s: no more than before; a quarter more does not pay either */
+	epoch(&window, WP_MS(25), 1250000);
+	assert_int_equal(window.phase, WINDOW_START);
+	assert_int_equal(window.bytes, WP_KIB(128));
+	epoch(&window, WP_MS(25), 1250001);
+	assert_int_equal(window.phase, WINDOW_START);
+	assert_int_equal(window.bytes, WP_KIB(256));
+	assert_int_equal(window.kept_bytes, WP_KIB(128));
+	epoch(&window, WP_MS(25), 1000000);
+	assert_int_equal(window.phase, WINDOW_START);
+	epoch(&window, WP_MS(25), 1000000);
+	assert_int_equal(window.phase, WINDOW_HOLD);
+	assert_int_equal(window.bytes, WP_KIB(128));
+}
+
+TEST(up_pays_from_15_percent_on)
+{
+	struct window window = {
+		.phase = WINDOW_UP,
+		.bytes = WP_KIB(128),
+		.kept_bytes = WP_KIB(64),
+		.kept_bps = 1000000,
+		.hold_ns = WINDOW_HOLD_MIN_NS,
+		.epoch_ns = WP_SEC(1),
+	};
+	struct window other = window;
+
+	assert_false(epoch(&window, WP_MS(300), 345000));
+	assert_int_equal(window.kept_bytes, WP_KIB(64));
+	assert_true(epoch(&other, WP_MS(300), 345001));
+	assert_int_equal(other.kept_bytes, WP_KIB(128));
+	assert_int_equal(other.kept_bps, 1150003);
+}
+
 TEST(up_that_pays_stays)
 {
 	/* 65 MB/s at 64 KiB, 80 at 128: too little for START, enough for UP */
@@ -221,17 +278,10 @@ TEST(a_percent_is_what_down_may_lose)
 		.epoch_ns = WP_SEC(1),
 	};
 	struct window other = window;
-	struct window_sample sample = {
-		.now_ns = WP_SEC(2),
-		.written_bytes = 989999,
-		.cap_bytes = NO_CAP,
-		.busy = true,
-	};
 
-	window_step(&window, &sample);
+	epoch(&window, WP_SEC(1), 989999);
 	assert_int_equal(window.kept_bytes, WP_KIB(256));
-	sample.written_bytes = 990000;
-	window_step(&other, &sample);
+	epoch(&other, WP_SEC(1), 990000);
 	assert_int_equal(other.kept_bytes, WP_KIB(128));
 }
 
@@ -313,6 +363,8 @@ int main(void)
 			start_finds_the_smallest_window_that_fills_a_device_that_needs_depth),
 		cmocka_unit_test(start_is_not_fooled_by_slices),
 		cmocka_unit_test(slices_do_not_make_it_grow_later),
+		cmocka_unit_test(start_gives_a_size_a_second_try),
+		cmocka_unit_test(up_pays_from_15_percent_on),
 		cmocka_unit_test(up_that_pays_stays),
 		cmocka_unit_test(up_that_does_not_pay_goes_back_and_waits_twice_as_long),
 		cmocka_unit_test(
