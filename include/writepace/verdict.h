@@ -34,7 +34,7 @@ struct verdict {
 	uint64_t poll_bytes;     /* check again after this much */
 	uint64_t piece_bytes;    /* longest part of a call between two checks */
 	uint64_t paused_when_ns; /* for the next view */
-	bool free_running;       /* below the setpoint: nobody sleeps */
+	bool free_running;       /* well below the setpoint: nobody sleeps */
 	bool at_wall; /* over the limit and its gentle room: ask again after the pause */
 	bool dirtied_kept; /* dirtied_bytes stay owed */
 };

@@ -87,7 +87,9 @@ void balance(struct verdict *verdict, const struct view *view,
 {
 	*verdict = (struct verdict){ .view = *view };
 	see_device(verdict, control, bounds);
-	if (!bounds->rate_bps && view->outstanding_bytes <= verdict->setpoint_bytes)
+	if (!bounds->rate_bps &&
+	    view->outstanding_bytes <=
+		    position_free(verdict->limit_bytes, verdict->background_bytes))
 		run_free(verdict);
 	else
 		run_paced(verdict, bounds);

@@ -17,6 +17,7 @@
 #define BANDWIDTH_PERIOD_NS WP_SEC(3)    /* P */
 #define BANDWIDTH_INTERVAL_NS WP_MS(200) /* K4.3: shortest time between two updates */
 #define BANDWIDTH_FIRST_NS WP_MS(500)    /* busy time after which a first value stands */
+#define BANDWIDTH_STALL_NS WP_SEC(1)     /* nothing completed for so long: not sampled */
 #define BANDWIDTH_HINT_NS WP_MS(25)      /* busy time after which last_bps hints at it */
 
 struct bandwidth {

@@ -70,7 +70,17 @@ static void bandwidth_update(struct control *control, const struct control_sampl
 		sub_u64(sample->written_bytes, control->bandwidth_written_bytes);
 	bool known = control->bandwidth.avg_bps;
 
-	if (sample->idle_ns >= control->bandwidth_stamp_ns) {
+	if (sample->idle_ns > control->bandwidth_stamp_ns) {
+		restamp_bandwidth(control, sample);
+		return;
+	}
+	/* Why: a device that completes nothing at all is stalled, not slow. */
+	if (!written_bytes) {
+		control->stalled = elapsed_ns > BANDWIDTH_STALL_NS;
+		return;
+	}
+	if (control->stalled) {
+		control->stalled = 0;
 		restamp_bandwidth(control, sample);
 		return;
 	}
@@ -111,8 +121,9 @@ static void base_update(struct control *control, const struct control_sample *sa
 	rate.dirty_bps = rate_of(
 		sub_u64(sample->dirtied_bytes, control->base_dirtied_bytes), elapsed_ns);
 	/* Why the period: after a long silence the dirty rate is an average over nothing. */
-	if (elapsed_ns < BANDWIDTH_PERIOD_NS &&
-	    (control->bandwidth.avg_bps || bounds->rate_bps))
+	if (elapsed_ns < BANDWIDTH_PERIOD_NS && bounds->rate_bps)
+		ratelimit_under_ceiling(&control->ratelimit, &rate);
+	else if (elapsed_ns < BANDWIDTH_PERIOD_NS && control->bandwidth.avg_bps)
 		ratelimit_step(&control->ratelimit, &rate);
 	restamp_base(control, sample);
 }
@@ -136,7 +147,7 @@ void control_step(struct control *control, const struct control_sample *sample,
 	struct window_sample window = {
 		.now_ns = sample->now_ns,
 		.written_bytes = sample->written_bytes,
-		.busy = sample->idle_ns < control->stamp_ns,
+		.busy = sample->idle_ns <= control->stamp_ns,
 	};
 
 	if (!control->stamp_ns)

@@ -22,6 +22,8 @@ struct control {
 		stamp_ns; /* of the last step, 0 = never; who moves it may publish the rest */
 	uint64_t bandwidth_stamp_ns;
 	uint64_t bandwidth_written_bytes;
+	uint64_t
+		stalled; /* 1: nothing completed for long, the next completion starts anew */
 	uint64_t base_stamp_ns;
 	uint64_t base_dirtied_bytes;
 	uint64_t newcomer_stamp_ns;

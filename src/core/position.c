@@ -25,6 +25,11 @@ uint64_t position_setpoint(uint64_t limit, uint64_t background)
 	return (limit + background) / 2;
 }
 
+uint64_t position_free(uint64_t limit, uint64_t background)
+{
+	return (position_setpoint(limit, background) + background) / 2;
+}
+
 uint64_t position_strict_q10(uint64_t limit_bytes, uint64_t background_bytes,
 			     uint64_t wall_bytes, uint64_t outstanding_bytes)
 {

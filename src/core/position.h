@@ -28,8 +28,15 @@
 /* f of K3.1 in q10. One unit for all three, pages or bytes; 0 where setpoint >= limit. */
 uint64_t position_cubic_q10(uint64_t setpoint, uint64_t level, uint64_t limit);
 
-/* (limit + background) / 2: below it writers run free (K5.3 step 2), at it f is 1 (K3.3). */
+/* (limit + background) / 2: f is 1 there (K3.3). */
 uint64_t position_setpoint(uint64_t limit, uint64_t background);
+
+/*
+ * Half way from background to setpoint: below it writers run free (K5.3 step 2). Why not the
+ * setpoint itself, as for strict limits in the kernel: the base rate rises only from samples
+ * below the setpoint (K4.4), and where nobody is paced there it can only ever fall.
+ */
+uint64_t position_free(uint64_t limit, uint64_t background);
 
 /*
  * K3.3 with a gentle wall. From @limit_bytes up the factor is 0, or a quarter while the level

@@ -29,6 +29,13 @@ struct ratelimit_sample {
 /* base * pos / 1024: what one task may dirty per second. */
 uint64_t ratelimit_task_bps(uint64_t base_bps, uint64_t pos_q10);
 
+/*
+ * The same under a user's ceiling, sample->bandwidth_bps: the device is idle in between and no
+ * position tells anything, so the base rate goes half way to the balanced one at each step.
+ */
+void ratelimit_under_ceiling(struct ratelimit *ratelimit,
+			     const struct ratelimit_sample *sample);
+
 /* One step, every 200 ms. base_bps stays within 1 and the bandwidth's order of magnitude. */
 void ratelimit_step(struct ratelimit *ratelimit, const struct ratelimit_sample *sample);
 

@@ -3,6 +3,14 @@
 
 #include "base/fixed.h"
 
+/* 1.25, 1.5, 2, 2 ... times */
+static uint64_t grown(uint64_t gain_q10, uint64_t clear_epochs)
+{
+	uint64_t quarters = (uint64_t)1 << min_u64(clear_epochs, 2);
+
+	return min_u64(gain_q10 + quarters * gain_q10 / 4, SPACING_GAIN_MAX_Q10);
+}
+
 void spacing_step(struct spacing *spacing, uint64_t starts, uint64_t busy_starts,
 		  uint64_t now_ns)
 {
@@ -11,13 +19,15 @@ void spacing_step(struct spacing *spacing, uint64_t starts, uint64_t busy_starts
 
 	if (!spacing->gain_q10)
 		spacing->gain_q10 = SPACING_GAIN_Q10;
-	if (now_ns - spacing->epoch_ns < SPACING_EPOCH_NS)
+	if (now_ns - spacing->epoch_ns < SPACING_EPOCH_NS ||
+	    (!epoch_busy_starts && epoch_starts < SPACING_STARTS))
 		return;
-	if (epoch_busy_starts)
+	if (epoch_busy_starts) {
 		spacing->gain_q10 = SPACING_GAIN_Q10;
-	else if (epoch_starts >= SPACING_STARTS)
-		spacing->gain_q10 = min_u64(spacing->gain_q10 + spacing->gain_q10 / 4,
-					    SPACING_GAIN_MAX_Q10);
+		spacing->clear_epochs = 0;
+	} else {
+		spacing->gain_q10 = grown(spacing->gain_q10, spacing->clear_epochs++);
+	}
 	spacing->epoch_ns = now_ns;
 	spacing->epoch_starts = starts;
 	spacing->epoch_busy_starts = busy_starts;
@@ -38,8 +48,8 @@ uint64_t spacing_interval_ns(const struct spacing *spacing, uint64_t bandwidth_b
 bool spacing_may_start(uint64_t clock_ns, uint64_t interval_ns, uint64_t now_ns,
 		       uint64_t *next_clock_ns)
 {
-	/* Why the upper bound: a clock of the future is damage, not a reason to wait. */
-	if (clock_ns > now_ns && clock_ns < now_ns + WP_SEC(1))
+	/* Why the upper bound: a clock of the far future is damage, not a reason to wait. */
+	if (clock_ns > now_ns && clock_ns < now_ns + WP_SEC(1) + 2 * interval_ns)
 		return false;
 	*next_clock_ns = clamp_u64(clock_ns, sub_u64(now_ns, SPACING_LAG_NS), now_ns) +
 			 interval_ns;

@@ -8,8 +8,8 @@
  *
  *   interval = unit / (bandwidth * gain)         gain = 1 1/16
  *
- * Where not one start of a quarter of a second found the device busy, it can do more than its
- * bandwidth says: the gain grows by a quarter until one does.
+ * Where not one start of an epoch found the device busy, it can do more than its bandwidth
+ * says: the gain grows, by a quarter, then a half, then to the double, until one does.
  */
 #ifndef WP_CORE_SPACING_H
 #define WP_CORE_SPACING_H
@@ -25,6 +25,7 @@
 
 struct spacing {
 	uint64_t gain_q10;
+	uint64_t clear_epochs; /* in a row without a start that found the device busy */
 	uint64_t epoch_ns;
 	uint64_t epoch_starts;      /* of the device, ever, when the epoch began */
 	uint64_t epoch_busy_starts; /* those that found something in flight */

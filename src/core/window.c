@@ -80,6 +80,15 @@ static bool epoch_ended(struct window *window, uint64_t rate_bps)
 	}
 }
 
+static bool epoch_is_over(const struct window *window, uint64_t elapsed_ns,
+			  uint64_t written_bytes)
+{
+	if (window->phase == WINDOW_DOWN && elapsed_ns >= WINDOW_GIVE_UP_NS &&
+	    rate_of(written_bytes, elapsed_ns) < window->kept_bps - window->kept_bps / 10)
+		return true;
+	return elapsed_ns >= epoch_length_ns(window);
+}
+
 bool window_step(struct window *window, const struct window_sample *sample)
 {
 	uint64_t cap_bytes =
@@ -94,7 +103,7 @@ bool window_step(struct window *window, const struct window_sample *sample)
 		window->kept_bytes = WINDOW_MIN_BYTES;
 		begin(window, WINDOW_START, WINDOW_MIN_BYTES);
 	}
-	if (first || !sample->busy || elapsed_ns >= epoch_length_ns(window)) {
+	if (first || !sample->busy || epoch_is_over(window, elapsed_ns, written_bytes)) {
 		if (!first && sample->busy)
 			paid = epoch_ended(window, rate_of(written_bytes, elapsed_ns));
 		window->epoch_ns = sample->now_ns;

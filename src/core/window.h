@@ -9,7 +9,7 @@
  *   START       epochs of 25 ms: a quarter more per second -> twice the window; two epochs
  *               without that -> back to the last that paid
  *   HOLD        the rate to compare with; 0.3 s long, twice that after each UP that did not pay,
- *               up to 8 s
+ *               up to 32 s
  *   UP          0.3 s at twice the window, units a quarter quicker (core/spacing.h): stays when
  *               more than half of that quarter came through
  *   HOLD_AGAIN  1 s, and
@@ -29,7 +29,8 @@
 #define WINDOW_MIN_BYTES WP_KIB(64)
 #define WINDOW_MAX_BYTES WP_MIB(64)
 #define WINDOW_HOLD_MIN_NS WP_MS(300)
-#define WINDOW_HOLD_MAX_NS WP_SEC(8)
+#define WINDOW_HOLD_MAX_NS WP_SEC(32)
+#define WINDOW_GIVE_UP_NS WP_MS(250) /* DOWN ends early when it costs a tenth by then */
 
 enum window_phase {
 	WINDOW_START,

@@ -124,33 +124,35 @@ static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
  * Is a unit due, is there room for it, is it ours to start?
  * Order: who moves the device's clock may start the unit that was due.
  */
-static bool take_turn(struct wp_device *device, uint64_t unit_bytes,
-		      const struct flush_pace *pace)
+static bool take_turn(struct wp_device *device, const struct flush_pace *pace)
 {
 	uint64_t inflight_bytes = device_inflight_bytes(device);
 	uint64_t clock_ns = word_read(&device->start_ns);
 	uint64_t next_ns;
 
+	if (pace->forced) {
+		word_add(&device->start_ns, pace->interval_ns);
+		return true;
+	}
 	if (!spacing_may_start(clock_ns, pace->interval_ns, pace->now_ns, &next_ns))
 		return false;
 	if (inflight_bytes)
 		word_add(&device->busy_starts, 1);
-	return inflight_bytes + unit_bytes <= pace->window_bytes &&
+	return inflight_bytes + pace->unit_bytes <= pace->window_bytes &&
 	       word_replace(&device->start_ns, clock_ns, next_ns);
 }
 
 int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 		    const struct flush_pace *pace)
 {
-	uint64_t unit_bytes = window_unit_bytes(pace->window_bytes);
 	uint64_t started_bytes = 0;
 
 	for (int unit = 0; unit < MAX_UNITS && started_bytes < dirty_bytes; unit++) {
 		int64_t started;
 
-		if (!take_turn(flush->device, unit_bytes, pace))
+		if (!take_turn(flush->device, pace))
 			break;
-		started = start_unit(flush, unit_bytes);
+		started = start_unit(flush, pace->unit_bytes);
 		if (started < 0)
 			return started;
 		if (!started)

@@ -30,8 +30,10 @@ int64_t flush_look(const struct flush_file *flush, struct file_look *look);
 
 /* How much may be started, and how quickly. */
 struct flush_pace {
+	uint64_t unit_bytes;
 	uint64_t window_bytes;
 	uint64_t interval_ns; /* between two units, 0 = at once */
+	bool forced; /* neither due nor room is asked for, but the turn is taken */
 	uint64_t now_ns;
 };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "pace/pace.h"
 
+#include "base/fixed.h"
 #include "base/order.h"
 #include "host/kernel.h"
 #include "pace/slow.h"
 #include "shm/device.h"
 
 #define POLL_STRETCH_MAX 32
+#define PUSH_MAX_BYTES WP_KIB(256)
 #define RELEASE_NS WP_SEC(5) /* nothing completed for so long: callers go on (design 8) */
 
 static void decide(const struct slow *slow, struct verdict *verdict)
@@ -32,7 +34,7 @@ static uint64_t poll_bytes(const struct slow *slow, const struct verdict *verdic
 		sub_u64(verdict->limit_bytes, verdict->view.outstanding_bytes) / 2;
 
 	if (stretch < 2)
-		return verdict->poll_bytes;
+		return min_u64(verdict->poll_bytes, verdict->limit_bytes);
 	return max_u64(verdict->poll_bytes,
 		       min_u64(room_bytes,
 			       verdict->poll_bytes * min_u64(stretch, POLL_STRETCH_MAX)));
@@ -52,11 +54,12 @@ static void keep(const struct slow *slow, const struct verdict *verdict)
 /* Has the device completed nothing since @since_ns for longer than anybody should be held? */
 static bool is_dead(const struct slow *slow, uint64_t since_ns)
 {
-	uint64_t progress_ns =
-		max_u64(word_read(&slow->flush.device->progress_ns), since_ns);
+	uint64_t progress_ns = word_read(&slow->flush.device->progress_ns);
 
-	return slow->now_ns > since_ns + RELEASE_NS &&
-	       slow->now_ns > progress_ns + RELEASE_NS;
+	/* Why not above now: a progress of the future is damage. */
+	if (progress_ns > slow->now_ns)
+		progress_ns = 0;
+	return slow->now_ns > max_u64(progress_ns, since_ns) + RELEASE_NS;
 }
 
 /* One pause, in steps, looking after writeback at each. False when a signal cut it. */
@@ -73,6 +76,20 @@ static bool pause_once(struct slow *slow, const struct verdict *verdict)
 	return true;
 }
 
+/*
+ * A task slower than its share never waits, so it comes seldom, and only it can start what it
+ * dirtied: left to take its turns it would leave that behind, and fill the limit of those who
+ * wait. What it dirtied since it was last here goes out at once.
+ */
+static void push(struct slow *slow, const struct verdict *verdict)
+{
+	uint64_t since_ns = sub_u64(slow->now_ns, slow->task->paused_when_ns);
+
+	if (verdict->view.outstanding_bytes > verdict->background_bytes &&
+	    rate_of(slow->task->owed_bytes, since_ns) < verdict->base_bps)
+		slow_push(slow, min_u64(slow->task->owed_bytes, PUSH_MAX_BYTES));
+}
+
 /* One sleep for what was dirtied before; at the wall again and again (K5.3 step 13). */
 static void pay(struct slow *slow)
 {
@@ -80,6 +97,8 @@ static void pay(struct slow *slow)
 	struct verdict verdict;
 
 	decide(slow, &verdict);
+	if (!verdict.pause_ns)
+		push(slow, &verdict);
 	while (verdict.pause_ns && slow->manner != PACE_NO_SLEEP) {
 		keep(slow, &verdict);
 		if (!pause_once(slow, &verdict) || !verdict.at_wall ||

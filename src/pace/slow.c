@@ -41,6 +41,10 @@ bool slow_enter(struct slow *slow)
 
 void slow_leave(struct slow *slow)
 {
+	/* Why: nobody will see these bytes complete before this task looks again, and a claim on
+	 * the window that outlives them keeps it shut for all others. */
+	if (slow->flush.file)
+		file_release(slow->flush.file, slow->flush.device);
 	slow->task->inside_ns = 0;
 }
 
@@ -154,7 +158,7 @@ static void settle(struct slow *slow)
 
 static uint64_t window_bytes(const struct slow *slow)
 {
-	return max_u64(slow->control.window.bytes, WINDOW_MIN_BYTES);
+	return clamp_u64(slow->control.window.bytes, WINDOW_MIN_BYTES, WINDOW_MAX_BYTES);
 }
 
 static uint64_t service_ns(const struct slow *slow, uint64_t bytes)
@@ -162,34 +166,40 @@ static uint64_t service_ns(const struct slow *slow, uint64_t bytes)
 	return bytes_to_ns(bytes, bandwidth_assumed_bps(&slow->control.bandwidth));
 }
 
-static void start(struct slow *slow, uint64_t window)
+static struct flush_pace flush_pace(const struct slow *slow)
 {
-	struct flush_pace pace = {
-		.window_bytes = window,
+	return (struct flush_pace){
+		.unit_bytes = window_unit_bytes(window_bytes(slow)),
+		.window_bytes = window_bytes(slow),
 		.interval_ns = control_interval_ns(&slow->control),
 		.now_ns = slow->now_ns,
 	};
+}
 
-	flush_start(&slow->flush, slow->dirty_bytes, &pace);
+void slow_push(struct slow *slow, uint64_t bytes)
+{
+	struct flush_pace pace = flush_pace(slow);
+
+	pace.forced = true;
+	if (slow->flush.file)
+		flush_start(&slow->flush, min_u64(bytes, slow->dirty_bytes), &pace);
 }
 
 void slow_tick(struct slow *slow, uint64_t background_bytes)
 {
 	struct wp_device *device = slow->flush.device;
-	uint64_t window = window_bytes(slow);
-	bool working;
+	struct flush_pace pace = flush_pace(slow);
+	bool wanted;
 
 	settle(slow);
 	device_drain_orphans(device, bandwidth_assumed_bps(&slow->control.bandwidth),
 			     slow->now_ns);
-	working =
-		slow->dirty_bytes && device_outstanding_bytes(device) > background_bytes;
-	if (working)
-		start(slow, window);
-	device_looked(device,
-		      !working &&
-			      device_inflight_bytes(device) < window_unit_bytes(window),
-		      max_u64(PATIENCE_NS, 4 * service_ns(slow, window)), slow->now_ns);
+	wanted = device_outstanding_bytes(device) > background_bytes;
+	if (slow->dirty_bytes && wanted)
+		flush_start(&slow->flush, slow->dirty_bytes, &pace);
+	device_looked(device, wanted,
+		      max_u64(PATIENCE_NS, 4 * service_ns(slow, pace.window_bytes)),
+		      slow->now_ns);
 	device_step(device, &slow->bounds, slow->now_ns);
 	device_control(device, &slow->control);
 	file_sweep(slow->process->segment.map, slow->now_ns);

@@ -39,6 +39,12 @@ void slow_take_dirt(struct slow *slow);
 /* Settle the file, step the device, start what the window allows. */
 void slow_tick(struct slow *slow, uint64_t background_bytes);
 
+/*
+ * Start up to @bytes of the file at once, whatever window and spacing say; others wait for their
+ * turn accordingly longer.
+ */
+void slow_push(struct slow *slow, uint64_t bytes);
+
 /* Sleep one step, at most until @until_ns; false when a signal asks for an end. */
 bool slow_sleep(struct slow *slow, uint64_t until_ns);
 

@@ -6,6 +6,8 @@
 
 #define BELIEF_BYTES WP_GIB(1024) /* more outstanding than this is damage */
 
+#define ORPHAN_LIFE_NS WP_SEC(35)
+
 _Static_assert(CONTROL_WORDS <= WP_CONTROL_WORDS, "struct control outgrew its place");
 
 int device_slot(struct wp_segment *segment, uint64_t device_number)
@@ -87,16 +89,22 @@ void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 		    word_exchange(&device->orphan_written_bytes, written_bytes);
 	possible_bytes = ns_to_bytes(now_ns - stamp_ns, bandwidth_bps);
 	gone_bytes = min_u64(orphan_bytes, sub_u64(possible_bytes, own_bytes));
+	/* What nobody confirms is dropped after 35 s, the kernel's own expiry. */
+	gone_bytes =
+		max_u64(gone_bytes, sub_u64(orphan_bytes,
+					    ns_to_bytes(ORPHAN_LIFE_NS, bandwidth_bps)));
 	word_add(&device->orphan_bytes, -gone_bytes);
 	word_add(&device->outstanding_bytes, -gone_bytes);
 }
 
-void device_looked(struct wp_device *device, bool starving, uint64_t patience_ns,
+void device_looked(struct wp_device *device, bool wanted, uint64_t patience_ns,
 		   uint64_t now_ns)
 {
+	bool overdue = now_ns > word_read(&device->start_ns) + patience_ns;
 	uint64_t last_ns = word_exchange(&device->look_ns, now_ns);
 
-	if (starving || now_ns > last_ns + patience_ns)
+	if (!wanted || now_ns > last_ns + patience_ns ||
+	    (overdue && !device_inflight_bytes(device)))
 		word_write(&device->idle_ns, now_ns);
 }
 
@@ -123,8 +131,10 @@ void device_step(struct wp_device *device, const struct bounds *bounds, uint64_t
 	struct control new;
 
 	device_control(device, &old);
+	/* Why at once after idling: the first burst of a device may be over in 10 ms, and must
+	 * fall into the sample that begins with it. */
 	if (old.stamp_ns && now_ns < old.stamp_ns + CONTROL_INTERVAL_NS &&
-	    now_ns + WP_SEC(1) > old.stamp_ns)
+	    now_ns + WP_SEC(1) > old.stamp_ns && sample.idle_ns <= old.bandwidth_stamp_ns)
 		return;
 	new = old;
 	control_step(&new, &sample, bounds);

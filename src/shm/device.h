@@ -35,10 +35,11 @@ void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 			  uint64_t now_ns);
 
 /*
- * Somebody looks after the device's writeback: @starving = there is nothing more to start for
- * it. A long gap between two looks leaves it idle as well; @patience_ns is how long a gap may be.
+ * Somebody looked after the device's writeback, and started what it could. Nothing in flight and
+ * the next unit overdue by more than @patience_ns: nobody has anything to start, or nobody came;
+ * the device is idle, and what it completes tells nothing of what it could.
  */
-void device_looked(struct wp_device *device, bool starving, uint64_t patience_ns,
+void device_looked(struct wp_device *device, bool wanted, uint64_t patience_ns,
 		   uint64_t now_ns);
 
 /* Copy the control state; words may be of two steps, each is valid by itself. */

@@ -39,6 +39,7 @@ int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode)
 	uint64_t key = key_of(device_slot, inode);
 	uint64_t start = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 51;
 	uint64_t sweep_ns = word_read(&segment->header.sweep_ns);
+	uint64_t idle_key = 0;
 	int idle = -1;
 
 	for (uint64_t i = 0; i < PROBES; i++) {
@@ -48,16 +49,17 @@ int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode)
 
 		if (seen == key)
 			return (int)slot;
-		if (idle < 0 && (!seen || is_idle(file, sweep_ns)))
+		if (idle < 0 && (!seen || is_idle(file, sweep_ns))) {
 			idle = (int)slot;
+			idle_key = seen;
+		}
 		if (!seen)
 			break;
 	}
 	if (idle < 0)
 		return -1;
 	/* Why one try: a loser takes its file for one without an entry until its next look. */
-	if (!word_replace(&segment->files[idle].key, word_read(&segment->files[idle].key),
-			  key))
+	if (!word_replace(&segment->files[idle].key, idle_key, key))
 		return -1;
 	reset(&segment->files[idle]);
 	return idle;
@@ -75,18 +77,18 @@ static void take_back(struct wp_file *file, struct wp_device *device,
 		      uint64_t present_bytes)
 {
 	uint64_t accounted_bytes = word_read(&file->accounted_bytes);
+	uint64_t orphan_bytes;
 	uint64_t bytes;
 
 	if (!word_read(&file->lent_bytes))
 		return;
 	bytes = min_u64(word_exchange(&file->lent_bytes, 0),
 			sub_u64(present_bytes, accounted_bytes));
+	/* Why no more than there are: the orphans they became may have been drained by estimate. */
+	orphan_bytes = min_u64(bytes, word_level(&device->orphan_bytes));
 	word_add(&file->accounted_bytes, bytes);
-	/* Why both: the orphans they became may have been drained by estimate meanwhile. */
-	word_add(&device->outstanding_bytes,
-		 sub_u64(bytes, word_level(&device->orphan_bytes)));
-	word_add(&device->orphan_bytes,
-		 -min_u64(bytes, word_level(&device->orphan_bytes)));
+	word_add(&device->outstanding_bytes, bytes - orphan_bytes);
+	word_add(&device->orphan_bytes, -orphan_bytes);
 }
 
 static void set_inflight(struct wp_file *file, struct wp_device *device, uint64_t bytes)
@@ -131,6 +133,11 @@ void file_started(struct wp_file *file, struct wp_device *device, uint64_t bytes
 {
 	word_add(&file->inflight_bytes, bytes);
 	word_add(&device->inflight_bytes, bytes);
+}
+
+void file_release(struct wp_file *file, struct wp_device *device)
+{
+	set_inflight(file, device, 0);
 }
 
 void file_abandon(struct wp_file *file, struct wp_device *device, uint64_t now_ns)

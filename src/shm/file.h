@@ -40,6 +40,9 @@ void file_settle(struct wp_file *file, struct wp_device *device,
 /* @bytes of the file were just given to the device. */
 void file_started(struct wp_file *file, struct wp_device *device, uint64_t bytes);
 
+/* Give up the file's claim on the window, whatever of it is still in flight. */
+void file_release(struct wp_file *file, struct wp_device *device);
+
 /* Nobody will look at the file again: what it accounts for becomes the device's orphans. */
 void file_abandon(struct wp_file *file, struct wp_device *device, uint64_t now_ns);
 

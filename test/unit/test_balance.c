@@ -77,12 +77,13 @@ TEST(paced_verdict_by_hand)
 	assert_int_equal(verdict.piece_bytes, WP_KIB(256));
 }
 
-TEST(runs_free_up_to_the_setpoint)
+TEST(runs_free_half_way_to_the_setpoint)
 {
 	struct setting setting = known();
 	struct verdict verdict;
 
-	setting.view.outstanding_bytes = 7500000;
+	/* limit 10, background 5, setpoint 7.5 million */
+	setting.view.outstanding_bytes = 6250000;
 	setting.view.paused_when_ns = NOW - WP_SEC(9);
 	verdict = verdict_of(&setting);
 	assert_true(verdict.free_running);
@@ -94,9 +95,9 @@ TEST(runs_free_up_to_the_setpoint)
 	assert_int_equal(verdict.pos_q10, 2048);
 	assert_int_equal(verdict.max_pause_ns, 0);
 	assert_int_equal(verdict.min_pause_ns, 0);
-	/* 610 pages of margin: 2^(9/2) = 16 */
+	/* 915 pages of margin: 2^(9/2) = 16 */
 	assert_int_equal(verdict.poll_bytes, WP_KIB(64));
-	setting.view.outstanding_bytes = 7500001;
+	setting.view.outstanding_bytes = 6250001;
 	assert_false(verdict_of(&setting).free_running);
 }
 
@@ -112,9 +113,9 @@ TEST(free_running_looks_again_no_sooner_than_after_a_piece)
 {
 	struct setting setting = known();
 
-	/* a limit of 640 KiB: a margin of 40 pages would be 4 of them */
+	/* a limit of 640 KiB: a margin of 60 pages would be 4 of them */
 	setting.control.bandwidth.avg_bps = 1;
-	setting.view.outstanding_bytes = WP_KIB(480);
+	setting.view.outstanding_bytes = WP_KIB(400);
 	assert_true(verdict_of(&setting).free_running);
 	assert_int_equal(verdict_of(&setting).poll_bytes, WP_KIB(64));
 }
@@ -224,7 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paced_verdict_by_hand),
-		cmocka_unit_test(runs_free_up_to_the_setpoint),
+		cmocka_unit_test(runs_free_half_way_to_the_setpoint),
 		cmocka_unit_test(bytes_stay_owed_where_there_are_none),
 		cmocka_unit_test(free_running_looks_again_no_sooner_than_after_a_piece),
 		cmocka_unit_test(at_the_limit_is_the_wall),

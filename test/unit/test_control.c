@@ -246,7 +246,7 @@ TEST(window_is_not_judged_while_the_device_is_idle)
 	struct device device = newcomer();
 
 	for (int i = 0; i < 100; i++) {
-		device.sample.idle_ns = device.sample.now_ns;
+		device.sample.idle_ns = device.sample.now_ns + 1;
 		run(&device, WP_MS(10), 10000000);
 	}
 	assert_int_equal(device.control.window.phase, WINDOW_START);

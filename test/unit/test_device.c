@@ -189,24 +189,38 @@ TEST(more_orphans_do_not_stop_the_clock)
 	assert_int_equal(device.orphan_bytes, 10000000);
 }
 
-TEST(starving_is_idle)
+TEST(overdue_with_nothing_in_flight_is_idle)
 {
-	struct wp_device device = { .look_ns = NOW };
+	struct wp_device device = { .look_ns = NOW, .start_ns = NOW };
+
+	device_looked(&device, true, WP_MS(20), NOW + WP_MS(20));
+	assert_int_equal(device.idle_ns, 0);
+	device.inflight_bytes = 4096;
+	device_looked(&device, true, WP_MS(20), NOW + WP_MS(30));
+	assert_int_equal(device.idle_ns, 0);
+	device.inflight_bytes = 0;
+	device_looked(&device, true, WP_MS(20), NOW + WP_MS(31));
+	assert_int_equal(device.idle_ns, NOW + WP_MS(31));
+	assert_int_equal(device.look_ns, NOW + WP_MS(31));
+}
+
+TEST(below_its_background_line_is_idle)
+{
+	struct wp_device device = { .look_ns = NOW,
+				    .start_ns = NOW,
+				    .inflight_bytes = 4096 };
 
 	device_looked(&device, false, WP_MS(20), NOW + WP_MS(1));
-	assert_int_equal(device.idle_ns, 0);
-	device_looked(&device, true, WP_MS(20), NOW + WP_MS(2));
-	assert_int_equal(device.idle_ns, NOW + WP_MS(2));
-	assert_int_equal(device.look_ns, NOW + WP_MS(2));
+	assert_int_equal(device.idle_ns, NOW + WP_MS(1));
 }
 
 TEST(unwatched_for_longer_than_patience_is_idle)
 {
-	struct wp_device device = { .look_ns = NOW };
+	struct wp_device device = { .look_ns = NOW, .inflight_bytes = 4096 };
 
-	device_looked(&device, false, WP_MS(20), NOW + WP_MS(20));
+	device_looked(&device, true, WP_MS(20), NOW + WP_MS(20));
 	assert_int_equal(device.idle_ns, 0);
-	device_looked(&device, false, WP_MS(20), NOW + WP_MS(40) + 1);
+	device_looked(&device, true, WP_MS(20), NOW + WP_MS(40) + 1);
 	assert_int_equal(device.idle_ns, NOW + WP_MS(40) + 1);
 }
 
@@ -290,7 +304,8 @@ int main(void)
 		cmocka_unit_test(orphans_are_drained_every_10_ms_and_never_twice),
 		cmocka_unit_test(orphans_end_at_zero),
 		cmocka_unit_test(more_orphans_do_not_stop_the_clock),
-		cmocka_unit_test(starving_is_idle),
+		cmocka_unit_test(overdue_with_nothing_in_flight_is_idle),
+		cmocka_unit_test(below_its_background_line_is_idle),
 		cmocka_unit_test(unwatched_for_longer_than_patience_is_idle),
 		cmocka_unit_test(step_is_published),
 		cmocka_unit_test(step_sees_the_devices_words),

@@ -324,7 +324,7 @@ TEST(file_that_others_may_read_is_not_used)
 TEST(file_of_somebody_else_is_not_used)
 {
 	if (geteuid()) {
-		print_message("needs root to make such a file\n");
+		print_message("# needs root to make such a file\n");
 		skip();
 	}
 	place_file(sizeof(struct wp_segment));
@@ -335,7 +335,7 @@ TEST(file_of_somebody_else_is_not_used)
 TEST(directory_of_somebody_else_is_not_used)
 {
 	if (geteuid()) {
-		print_message("needs root to make such a directory\n");
+		print_message("# needs root to make such a directory\n");
 		skip();
 	}
 	assert_int_equal(chown(directory, 1, (gid_t)-1), 0);
@@ -441,7 +441,7 @@ TEST(full_file_system_is_private_and_no_sigbus)
 		_exit(attach_on_full_file_system());
 	wait(&status);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-		print_message("no tmpfs can be mounted here\n");
+		print_message("# no tmpfs can be mounted here\n");
 		skip();
 	}
 	assert_int_equal(status, 0);

@@ -39,29 +39,38 @@ TEST(unknown_bandwidth_has_no_interval)
 	assert_int_equal(spacing_interval_ns(&spacing, 0, 65536, true), 0);
 }
 
-TEST(gain_grows_by_a_quarter_where_no_start_found_the_device_busy)
+TEST(gain_grows_faster_the_longer_no_start_found_the_device_busy)
 {
-	struct spacing spacing = { 0 };
+	struct spacing spacing = { .gain_q10 = 1088, .epoch_ns = NOW };
 
-	spacing_step(&spacing, 0, 0, NOW);
-	assert_int_equal(spacing.gain_q10, 1088);
 	spacing_step(&spacing, 8, 0, NOW + WP_MS(250));
-	assert_int_equal(spacing.gain_q10, 1360);
+	assert_int_equal(spacing.gain_q10, 1360); /* 1.25 times */
 	spacing_step(&spacing, 16, 0, NOW + WP_MS(500));
-	assert_int_equal(spacing.gain_q10, 1700);
-	/* 7 more are too few, whatever there was before */
-	spacing_step(&spacing, 23, 0, NOW + WP_MS(750));
-	assert_int_equal(spacing.gain_q10, 1700);
+	assert_int_equal(spacing.gain_q10, 2040); /* 1.5 times */
+	spacing_step(&spacing, 24, 0, NOW + WP_MS(750));
+	assert_int_equal(spacing.gain_q10, 4080); /* twice */
+	spacing_step(&spacing, 32, 0, NOW + WP_MS(1000));
+	assert_int_equal(spacing.gain_q10, 8160); /* twice again */
 }
 
 TEST(gain_waits_for_the_end_of_its_epoch)
 {
-	struct spacing spacing = { 0 };
+	struct spacing spacing = { .gain_q10 = 1088, .epoch_ns = NOW };
 
-	spacing_step(&spacing, 0, 0, NOW);
 	spacing_step(&spacing, 100, 0, NOW + WP_MS(250) - 1);
 	assert_int_equal(spacing.gain_q10, 1088);
 	spacing_step(&spacing, 100, 0, NOW + WP_MS(250));
+	assert_int_equal(spacing.gain_q10, 1360);
+}
+
+TEST(slow_device_has_a_longer_epoch)
+{
+	struct spacing spacing = { .gain_q10 = 1088, .epoch_ns = NOW };
+
+	/* 1 MB/s in units of 64 KiB: 15 starts a second */
+	spacing_step(&spacing, 4, 0, NOW + WP_MS(250));
+	assert_int_equal(spacing.gain_q10, 1088);
+	spacing_step(&spacing, 8, 0, NOW + WP_MS(500));
 	assert_int_equal(spacing.gain_q10, 1360);
 }
 
@@ -123,8 +132,8 @@ TEST(clock_far_ahead_is_damage_not_a_wait)
 {
 	uint64_t next_ns = 0;
 
-	assert_false(spacing_may_start(NOW + WP_SEC(1) - 1, WP_MS(10), NOW, &next_ns));
-	assert_true(spacing_may_start(NOW + WP_SEC(1), WP_MS(10), NOW, &next_ns));
+	assert_false(spacing_may_start(NOW + WP_MS(1020) - 1, WP_MS(10), NOW, &next_ns));
+	assert_true(spacing_may_start(NOW + WP_MS(1020), WP_MS(10), NOW, &next_ns));
 	assert_int_equal(next_ns, NOW + WP_MS(10));
 	assert_true(spacing_may_start(UINT64_MAX, WP_MS(10), NOW, &next_ns));
 	assert_int_equal(next_ns, NOW + WP_MS(10));
@@ -137,7 +146,8 @@ int main(void)
 		cmocka_unit_test(larger_gain_is_used_for_both),
 		cmocka_unit_test(unknown_bandwidth_has_no_interval),
 		cmocka_unit_test(
-			gain_grows_by_a_quarter_where_no_start_found_the_device_busy),
+			gain_grows_faster_the_longer_no_start_found_the_device_busy),
+		cmocka_unit_test(slow_device_has_a_longer_epoch),
 		cmocka_unit_test(gain_waits_for_the_end_of_its_epoch),
 		cmocka_unit_test(few_starts_prove_nothing),
 		cmocka_unit_test(one_busy_start_brings_the_gain_back),

@@ -238,8 +238,8 @@ TEST(up_that_does_not_pay_goes_back_and_waits_twice_as_long)
 	assert_int_equal(model.window.hold_ns, WP_MS(600));
 	run_to_phase(&model, WINDOW_UP);
 	assert_int_equal(model.now_ns - began_ns, WP_MS(600));
-	run(&model, WP_SEC(120));
-	assert_int_equal(model.window.hold_ns, WP_SEC(8));
+	run(&model, WP_SEC(240));
+	assert_int_equal(model.window.hold_ns, WP_SEC(32));
 	assert_int_equal(model.paid, 0);
 }
 
