@@ -141,12 +141,33 @@ uint64_t control_interval_ns(const struct control *control)
 				   control->window.phase == WINDOW_UP);
 }
 
+/* A device that did all it was given faster than it was known to be is looked at afresh. */
+static void spread(struct control *control, const struct control_sample *sample)
+{
+	struct spacing_sample spacing = {
+		.now_ns = sample->now_ns,
+		.starts = sample->starts,
+		.busy_starts = sample->busy_starts,
+		.written_bytes = sample->written_bytes,
+	};
+	uint64_t shown_bps = spacing_step(&control->spacing, &spacing);
+	uint64_t known_bps = control->bandwidth.avg_bps;
+
+	if (!known_bps || shown_bps <= known_bps)
+		return;
+	bandwidth_raise(&control->bandwidth, shown_bps);
+	if (shown_bps > known_bps + known_bps / 4)
+		window_hold_anew(&control->window);
+}
+
 void control_step(struct control *control, const struct control_sample *sample,
 		  const struct bounds *bounds)
 {
 	struct window_sample window = {
 		.now_ns = sample->now_ns,
 		.written_bytes = sample->written_bytes,
+		.starts = sample->starts,
+		.busy_starts = sample->busy_starts,
 		.busy = sample->idle_ns <= control->stamp_ns,
 	};
 
@@ -167,6 +188,5 @@ void control_step(struct control *control, const struct control_sample *sample,
 		window.cap_bytes = max_u64(window.cap_bytes, 2 * control->window.bytes);
 	if (window_step(&control->window, &window) && control->bandwidth.avg_bps)
 		bandwidth_raise(&control->bandwidth, control->window.kept_bps);
-	spacing_step(&control->spacing, sample->starts, sample->busy_starts,
-		     sample->now_ns);
+	spread(control, sample);
 }

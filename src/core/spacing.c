@@ -3,34 +3,40 @@
 
 #include "base/fixed.h"
 
-/* 1.25, 1.5, 2, 2 ... times */
-static uint64_t grown(uint64_t gain_q10, uint64_t clear_epochs)
+/* 1.25, 1.5, 2, 2 ... */
+static uint64_t grown_q10(uint64_t clear_epochs)
 {
-	uint64_t quarters = (uint64_t)1 << min_u64(clear_epochs, 2);
-
-	return min_u64(gain_q10 + quarters * gain_q10 / 4, SPACING_GAIN_MAX_Q10);
+	return WP_Q10 + (WP_Q10 / 4 << min_u64(clear_epochs, 2));
 }
 
-void spacing_step(struct spacing *spacing, uint64_t starts, uint64_t busy_starts,
-		  uint64_t now_ns)
+static void begin_epoch(struct spacing *spacing, const struct spacing_sample *sample)
 {
-	uint64_t epoch_starts = starts - spacing->epoch_starts;
-	uint64_t epoch_busy_starts = busy_starts - spacing->epoch_busy_starts;
+	spacing->epoch_ns = sample->now_ns;
+	spacing->epoch_starts = sample->starts;
+	spacing->epoch_busy_starts = sample->busy_starts;
+	spacing->epoch_written_bytes = sample->written_bytes;
+}
+
+uint64_t spacing_step(struct spacing *spacing, const struct spacing_sample *sample)
+{
+	uint64_t elapsed_ns = sample->now_ns - spacing->epoch_ns;
+	uint64_t rate_bps = rate_of(
+		sub_u64(sample->written_bytes, spacing->epoch_written_bytes), elapsed_ns);
+	bool busy = sample->busy_starts != spacing->epoch_busy_starts;
 
 	if (!spacing->gain_q10)
 		spacing->gain_q10 = SPACING_GAIN_Q10;
-	if (now_ns - spacing->epoch_ns < SPACING_EPOCH_NS ||
-	    (!epoch_busy_starts && epoch_starts < SPACING_STARTS))
-		return;
-	if (epoch_busy_starts) {
+	if (elapsed_ns < SPACING_EPOCH_NS ||
+	    (!busy && sample->starts - spacing->epoch_starts < SPACING_STARTS))
+		return 0;
+	begin_epoch(spacing, sample);
+	if (busy) {
 		spacing->gain_q10 = SPACING_GAIN_Q10;
 		spacing->clear_epochs = 0;
-	} else {
-		spacing->gain_q10 = grown(spacing->gain_q10, spacing->clear_epochs++);
+		return 0;
 	}
-	spacing->epoch_ns = now_ns;
-	spacing->epoch_starts = starts;
-	spacing->epoch_busy_starts = busy_starts;
+	spacing->gain_q10 = grown_q10(spacing->clear_epochs++);
+	return rate_bps;
 }
 
 uint64_t spacing_interval_ns(const struct spacing *spacing, uint64_t bandwidth_bps,

@@ -8,8 +8,9 @@
  *
  *   interval = unit / (bandwidth * gain)         gain = 1 1/16
  *
- * Where not one start of an epoch found the device busy, it can do more than its bandwidth
- * says: the gain grows, by a quarter, then a half, then to the double, until one does.
+ * Where not one start of an epoch found the device busy, it did all it was given: its bandwidth
+ * is at least that, and the gain of the next epoch is a quarter, then a half, then the double
+ * more, until a start finds it busy.
  */
 #ifndef WP_CORE_SPACING_H
 #define WP_CORE_SPACING_H
@@ -17,7 +18,6 @@
 #include "base/types.h"
 
 #define SPACING_GAIN_Q10 (WP_Q10 + WP_Q10 / 16)
-#define SPACING_GAIN_MAX_Q10 (64 * WP_Q10)
 #define SPACING_EPOCH_NS WP_MS(250)
 #define SPACING_PROBE_Q10 (WP_Q10 + WP_Q10 / 4) /* while a larger window is tried */
 #define SPACING_STARTS 8                        /* fewer in an epoch prove nothing */
@@ -29,10 +29,18 @@ struct spacing {
 	uint64_t epoch_ns;
 	uint64_t epoch_starts;      /* of the device, ever, when the epoch began */
 	uint64_t epoch_busy_starts; /* those that found something in flight */
+	uint64_t epoch_written_bytes;
 };
 
-void spacing_step(struct spacing *spacing, uint64_t starts, uint64_t busy_starts,
-		  uint64_t now_ns);
+struct spacing_sample {
+	uint64_t now_ns;
+	uint64_t starts;        /* units started, ever */
+	uint64_t busy_starts;   /* looks that found one due and the device busy, ever */
+	uint64_t written_bytes; /* completions of the device, ever */
+};
+
+/* Returns the rate that the device has just shown to be below its bandwidth, 0 = none. */
+uint64_t spacing_step(struct spacing *spacing, const struct spacing_sample *sample);
 
 /* Time from one start to the next; 0 while the bandwidth is unknown (0). */
 uint64_t spacing_interval_ns(const struct spacing *spacing, uint64_t bandwidth_bps,

@@ -36,6 +36,13 @@ static void start_ended(struct window *window, uint64_t rate_bps)
 	}
 }
 
+static void up_failed(struct window *window)
+{
+	window->hold_ns = min_u64(2 * window->hold_ns, WINDOW_HOLD_MAX_NS);
+	begin(window, window->hold_ns > WP_SEC(2) ? WINDOW_HOLD_AGAIN : WINDOW_HOLD,
+	      window->kept_bytes);
+}
+
 static bool up_ended(struct window *window, uint64_t rate_bps)
 {
 	if (rate_bps > window->kept_bps + window->kept_bps * 15 / 100) {
@@ -45,10 +52,22 @@ static bool up_ended(struct window *window, uint64_t rate_bps)
 		begin(window, WINDOW_HOLD, window->kept_bytes);
 		return true;
 	}
-	window->hold_ns = min_u64(2 * window->hold_ns, WINDOW_HOLD_MAX_NS);
-	begin(window, window->hold_ns > WP_SEC(2) ? WINDOW_HOLD_AGAIN : WINDOW_HOLD,
-	      window->kept_bytes);
+	up_failed(window);
 	return false;
+}
+
+/* Would more depth show anything? Only where units wait for one another. */
+static void hold_ended(struct window *window, const struct window_sample *sample,
+		       uint64_t rate_bps)
+{
+	uint64_t starts = sample->starts - window->epoch_starts;
+	uint64_t busy_starts = sample->busy_starts - window->epoch_busy_starts;
+
+	window->kept_bps = rate_bps;
+	if (busy_starts >= starts / 2)
+		begin(window, WINDOW_UP, 2 * window->kept_bytes);
+	else
+		up_failed(window);
 }
 
 static void down_ended(struct window *window, uint64_t rate_bps)
@@ -58,15 +77,15 @@ static void down_ended(struct window *window, uint64_t rate_bps)
 	begin(window, WINDOW_HOLD, window->kept_bytes);
 }
 
-static bool epoch_ended(struct window *window, uint64_t rate_bps)
+static bool epoch_ended(struct window *window, const struct window_sample *sample,
+			uint64_t rate_bps)
 {
 	switch (window->phase) {
 	case WINDOW_START:
 		start_ended(window, rate_bps);
 		return false;
 	case WINDOW_HOLD:
-		window->kept_bps = rate_bps;
-		begin(window, WINDOW_UP, 2 * window->kept_bytes);
+		hold_ended(window, sample, rate_bps);
 		return false;
 	case WINDOW_UP:
 		return up_ended(window, rate_bps);
@@ -96,22 +115,34 @@ bool window_step(struct window *window, const struct window_sample *sample)
 	uint64_t elapsed_ns = sub_u64(sample->now_ns, window->epoch_ns);
 	uint64_t written_bytes =
 		sub_u64(sample->written_bytes, window->epoch_written_bytes);
-	bool first = !window->bytes;
+	bool anew = !window->epoch_ns;
 	bool paid = false;
 
-	if (first) {
+	if (!window->bytes) {
 		window->kept_bytes = WINDOW_MIN_BYTES;
 		begin(window, WINDOW_START, WINDOW_MIN_BYTES);
 	}
-	if (first || !sample->busy || epoch_is_over(window, elapsed_ns, written_bytes)) {
-		if (!first && sample->busy)
-			paid = epoch_ended(window, rate_of(written_bytes, elapsed_ns));
+	if (anew || !sample->busy || epoch_is_over(window, elapsed_ns, written_bytes)) {
+		if (!anew && sample->busy)
+			paid = epoch_ended(window, sample,
+					   rate_of(written_bytes, elapsed_ns));
 		window->epoch_ns = sample->now_ns;
 		window->epoch_written_bytes = sample->written_bytes;
+		window->epoch_starts = sample->starts;
+		window->epoch_busy_starts = sample->busy_starts;
 	}
 	window->bytes = clamp_u64(window->bytes, WINDOW_MIN_BYTES, cap_bytes);
 	window->kept_bytes = clamp_u64(window->kept_bytes, WINDOW_MIN_BYTES, cap_bytes);
 	return paid;
+}
+
+void window_hold_anew(struct window *window)
+{
+	if (window->phase == WINDOW_START)
+		return;
+	window->hold_ns = WINDOW_HOLD_MIN_NS;
+	window->epoch_ns = 0; /* the next sample begins it */
+	begin(window, WINDOW_HOLD, window->kept_bytes);
 }
 
 uint64_t window_unit_bytes(uint64_t window_bytes)

@@ -329,7 +329,7 @@ TEST(device_that_becomes_ten_times_faster_is_followed)
 	simtask_add(WP_MIB(1), 0);
 	run(WP_SEC(20));
 	simkernel.disk.rate_bps = 100000000;
-	assert_at_most(seconds_to_learn(40), 25);
+	assert_at_most(seconds_to_learn(40), 10);
 	assert_at_least(busy_pm(WP_SEC(10)), 900);
 }
 

@@ -261,7 +261,7 @@ TEST(units_that_find_the_device_free_are_spread_less)
 		device.sample.starts++;
 		run(&device, WP_MS(10), 10000000);
 	}
-	assert_int_equal(device.control.spacing.gain_q10, 1360);
+	assert_int_equal(device.control.spacing.gain_q10, 1280);
 	device.sample.busy_starts++;
 	run(&device, WP_MS(260), 10000000);
 	assert_int_equal(device.control.spacing.gain_q10, 1088);

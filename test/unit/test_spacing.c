@@ -9,6 +9,18 @@
 
 #define NOW WP_SEC(1000)
 
+/* Every start writes 64 KiB. */
+static uint64_t step(struct spacing *spacing, uint64_t starts, uint64_t busy_starts,
+		     uint64_t now_ns)
+{
+	struct spacing_sample sample = { .now_ns = now_ns,
+					 .starts = starts,
+					 .busy_starts = busy_starts,
+					 .written_bytes = starts * WP_KIB(64) };
+
+	return spacing_step(spacing, &sample);
+}
+
 TEST(units_are_spread_a_sixteenth_faster_than_the_bandwidth)
 {
 	struct spacing spacing = { 0 };
@@ -43,24 +55,24 @@ TEST(gain_grows_faster_the_longer_no_start_found_the_device_busy)
 {
 	struct spacing spacing = { .gain_q10 = 1088, .epoch_ns = NOW };
 
-	spacing_step(&spacing, 8, 0, NOW + WP_MS(250));
-	assert_int_equal(spacing.gain_q10, 1360); /* 1.25 times */
-	spacing_step(&spacing, 16, 0, NOW + WP_MS(500));
-	assert_int_equal(spacing.gain_q10, 2040); /* 1.5 times */
-	spacing_step(&spacing, 24, 0, NOW + WP_MS(750));
-	assert_int_equal(spacing.gain_q10, 4080); /* twice */
-	spacing_step(&spacing, 32, 0, NOW + WP_MS(1000));
-	assert_int_equal(spacing.gain_q10, 8160); /* twice again */
+	step(&spacing, 8, 0, NOW + WP_MS(250));
+	assert_int_equal(spacing.gain_q10, 1280); /* 1.25 */
+	step(&spacing, 16, 0, NOW + WP_MS(500));
+	assert_int_equal(spacing.gain_q10, 1536); /* 1.5 */
+	step(&spacing, 24, 0, NOW + WP_MS(750));
+	assert_int_equal(spacing.gain_q10, 2048); /* 2 */
+	step(&spacing, 32, 0, NOW + WP_MS(1000));
+	assert_int_equal(spacing.gain_q10, 2048); /* and no more */
 }
 
 TEST(gain_waits_for_the_end_of_its_epoch)
 {
 	struct spacing spacing = { .gain_q10 = 1088, .epoch_ns = NOW };
 
-	spacing_step(&spacing, 100, 0, NOW + WP_MS(250) - 1);
+	step(&spacing, 100, 0, NOW + WP_MS(250) - 1);
 	assert_int_equal(spacing.gain_q10, 1088);
-	spacing_step(&spacing, 100, 0, NOW + WP_MS(250));
-	assert_int_equal(spacing.gain_q10, 1360);
+	step(&spacing, 100, 0, NOW + WP_MS(250));
+	assert_int_equal(spacing.gain_q10, 1280);
 }
 
 TEST(slow_device_has_a_longer_epoch)
@@ -68,10 +80,10 @@ TEST(slow_device_has_a_longer_epoch)
 	struct spacing spacing = { .gain_q10 = 1088, .epoch_ns = NOW };
 
 	/* 1 MB/s in units of 64 KiB: 15 starts a second */
-	spacing_step(&spacing, 4, 0, NOW + WP_MS(250));
+	step(&spacing, 4, 0, NOW + WP_MS(250));
 	assert_int_equal(spacing.gain_q10, 1088);
-	spacing_step(&spacing, 8, 0, NOW + WP_MS(500));
-	assert_int_equal(spacing.gain_q10, 1360);
+	step(&spacing, 8, 0, NOW + WP_MS(500));
+	assert_int_equal(spacing.gain_q10, 1280);
 }
 
 TEST(few_starts_prove_nothing)
@@ -80,7 +92,7 @@ TEST(few_starts_prove_nothing)
 				   .epoch_ns = NOW,
 				   .epoch_starts = 100 };
 
-	spacing_step(&spacing, 107, 0, NOW + WP_MS(250));
+	step(&spacing, 107, 0, NOW + WP_MS(250));
 	assert_int_equal(spacing.gain_q10, 1088);
 }
 
@@ -88,20 +100,23 @@ TEST(one_busy_start_brings_the_gain_back)
 {
 	struct spacing spacing = { .gain_q10 = 5000, .epoch_ns = NOW };
 
-	spacing_step(&spacing, 100, 1, NOW + WP_MS(250));
+	step(&spacing, 100, 1, NOW + WP_MS(250));
 	assert_int_equal(spacing.gain_q10, 1088);
 	/* and only for its own epoch */
-	spacing_step(&spacing, 200, 1, NOW + WP_MS(500));
-	assert_int_equal(spacing.gain_q10, 1360);
+	step(&spacing, 200, 1, NOW + WP_MS(500));
+	assert_int_equal(spacing.gain_q10, 1280);
 }
 
-TEST(gain_has_an_end)
+TEST(epoch_without_a_busy_start_shows_a_rate)
 {
-	struct spacing spacing = { 0 };
+	struct spacing spacing = { .gain_q10 = 1088, .epoch_ns = NOW };
 
-	for (uint64_t i = 0; i < 100; i++)
-		spacing_step(&spacing, 10 * i, 0, NOW + i * WP_MS(250));
-	assert_int_equal(spacing.gain_q10, 65536);
+	/* 40 units of 64 KiB in 250 ms */
+	assert_int_equal(step(&spacing, 40, 0, NOW + WP_MS(250)), WP_KIB(64) * 160);
+	/* one that found the device busy shows nothing */
+	assert_int_equal(step(&spacing, 80, 1, NOW + WP_MS(500)), 0);
+	/* nor does an epoch that is not over */
+	assert_int_equal(step(&spacing, 120, 1, NOW + WP_MS(600)), 0);
 }
 
 TEST(unit_starts_when_it_is_due)
@@ -151,7 +166,7 @@ int main(void)
 		cmocka_unit_test(gain_waits_for_the_end_of_its_epoch),
 		cmocka_unit_test(few_starts_prove_nothing),
 		cmocka_unit_test(one_busy_start_brings_the_gain_back),
-		cmocka_unit_test(gain_has_an_end),
+		cmocka_unit_test(epoch_without_a_busy_start_shows_a_rate),
 		cmocka_unit_test(unit_starts_when_it_is_due),
 		cmocka_unit_test(no_more_than_20_ms_are_made_up_for),
 		cmocka_unit_test(clock_far_ahead_is_damage_not_a_wait),
