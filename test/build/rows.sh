@@ -14,6 +14,9 @@ trap 'rm -rf "$tmp"' EXIT
 
 unit_tests=$(sed -n 's|^\ttest/unit/\(test_[a-z0-9]*\) .*|test/unit/\1|p' "$root/Makefile.am")
 
+# What the make around us was told (TEST_LOGS) is not for these.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
+
 # row NAME TARGET... -- CONFIGURE_ARGUMENT...
 row()
 {
