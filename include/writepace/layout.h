@@ -2,7 +2,7 @@
 /*
  * The segment: what all paced processes of a user share. Fixed-width words, no pointers.
  *
- *   header | 256 devices | 4096 tasks | 8192 files
+ *   header | 2 domains | 256 devices | 4096 tasks | 8192 files
  *
  * Every word is either counted (atomic add), replaced (compare-and-swap from a value read), or
  * claimed (compare-and-swap from 0). Nobody waits for anybody, a process may die between any
@@ -23,6 +23,25 @@
 #define WP_FILES 8192u
 #define WP_CONTROL_WORDS 32u /* room for struct control */
 
+#define FPROP_STRIPES 4u
+
+/* A striped count of a proportion domain; each word: period (20 bits) | events (44 bits). */
+struct fprop_stripe {
+	uint64_t word;
+	uint64_t padding[7]; /* a line each */
+};
+
+struct fprop_count {
+	struct fprop_stripe stripes[FPROP_STRIPES];
+};
+
+/* A domain of flexible proportions (core/fprop.h). */
+struct fprop_domain {
+	struct fprop_count count;
+	uint64_t period; /* replaced: periods declared, ever */
+	uint64_t padding[7];
+};
+
 struct wp_header {
 	uint64_t magic; /* written last by the creator */
 	uint32_t version;
@@ -33,7 +52,22 @@ struct wp_header {
 	uint8_t boot_id
 		[40]; /* text of the kernel's boot id: times of another boot mean nothing */
 	uint64_t sweep_ns; /* claimed: last sweep */
-	uint8_t reserved[48];
+	/* aging: src/age */
+	uint64_t
+		period_end_ns; /* claimed: end of the running period, 0 = nothing to age */
+	uint64_t period_ns;    /* length of a period, 0 = the default */
+	/* written by the helper, 0 = unknown or no helper */
+	uint64_t helper_ns;          /* its heartbeat, CLOCK_MONOTONIC */
+	uint64_t helper_id;          /* claimed: its pid << 32 | tid */
+	uint64_t kernel_limit_bytes; /* from the kernel's thresholds of the moment */
+	uint64_t pressure_q10;       /* factor on the global limit, 1024 = no pressure */
+	/* replaced by whoever sweeps */
+	uint64_t
+		bandwidth_in_use_bps; /* sum over the devices written to in the last seconds */
+	uint64_t outstanding_bytes; /* sum over all devices */
+	uint32_t wake; /* futex: changes when the first event starts the timer */
+	uint32_t reserved32;
+	uint64_t reserved[13];
 };
 
 struct wp_device {
@@ -58,9 +92,19 @@ struct wp_device {
 	uint64_t starts;      /* counted: units of writeback started, ever */
 	uint64_t busy_starts; /* counted: those that found something in flight */
 	uint64_t start_ns;    /* claimed: when the next unit is due */
-	uint64_t reserved[6];
+	/* written by the helper */
+	uint64_t
+		alias; /* slot + 1 of the device it is a part of, 0 = it stands for itself */
+	uint64_t identity; /* of the medium (disk sequence number), 0 = unknown */
+	uint64_t stat_ns;  /* time of the following, 0 = never */
+	uint64_t stat_written_bytes; /* sectors the device wrote, by anybody, ever */
+	uint64_t stat_reads;
+	uint64_t stat_flushes;
+	uint64_t stat_inflight; /* requests */
+	uint64_t reserved[7];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
+	struct fprop_count writeout; /* its events in the writeout domain */
 };
 
 struct wp_task {
@@ -71,8 +115,8 @@ struct wp_task {
 	uint64_t heartbeat_ns; /* silent for 35 s: the slot may be taken */
 	uint64_t device_key;   /* of its last slow path */
 	uint64_t dirtied_bytes;
-	uint64_t slept_ns;
-	uint64_t sleeps;
+	uint64_t dirtied_word; /* its events in the dirtied domain: period | events */
+	uint64_t weight;
 };
 
 struct wp_file {
@@ -84,19 +128,24 @@ struct wp_file {
 	uint64_t low_bytes;    /* nothing is outstanding below this offset */
 	uint64_t cursor_bytes; /* writeback was started up to here */
 	uint64_t whole_ns;     /* last look at the whole file */
+	uint64_t holder;       /* pid << 32 | descriptor of who looked last */
+	uint64_t holder_start_ns; /* start_ns of that process */
+	uint64_t reserved[6];
 };
 
 struct wp_segment {
 	struct wp_header header;
+	struct fprop_domain writeout; /* members: devices, events: bytes written out */
+	struct fprop_domain dirtied;  /* members: tasks, events: bytes dirtied */
 	struct wp_device devices[WP_DEVICES];
 	struct wp_task tasks[WP_TASKS];
 	struct wp_file files[WP_FILES];
 };
 
-_Static_assert(sizeof(struct wp_header) == 128, "layout");
-_Static_assert(sizeof(struct wp_device) == 448, "layout");
+_Static_assert(sizeof(struct wp_header) == 256, "layout");
+_Static_assert(sizeof(struct wp_device) == 768, "layout");
 _Static_assert(sizeof(struct wp_task) == 64, "layout");
-_Static_assert(sizeof(struct wp_file) == 64, "layout");
+_Static_assert(sizeof(struct wp_file) == 128, "layout");
 _Static_assert(sizeof(struct wp_segment) < (4u << 20), "at most 4 MiB");
 
 #endif

@@ -15,17 +15,23 @@ struct view {
 	uint64_t outstanding_bytes; /* of the device: dirty + in flight */
 	uint64_t dirtied_bytes;     /* by this task since its last check */
 	uint64_t paused_when_ns;    /* of the task's last verdict, 0 = none */
+	uint64_t weight;            /* 100 = normal, 0 counts as that */
+	/* the task's share of what all tasks dirtied lately; denominator 0 = unknown */
+	uint64_t share_numerator;
+	uint64_t share_denominator;
 };
 
 /* One verdict, out. */
 struct verdict {
 	struct view view;
-	uint64_t limit_bytes;
+	uint64_t global_bytes; /* over all devices, pressure included */
+	uint64_t limit_bytes;  /* of the device */
+	uint64_t task_limit_bytes;
 	uint64_t background_bytes;
 	uint64_t setpoint_bytes;
 	uint64_t wall_bytes;
 	uint64_t bandwidth_bps; /* assumed while unknown */
-	uint64_t base_bps;
+	uint64_t base_bps;      /* of this task, by its weight */
 	uint64_t pos_q10;
 	uint64_t task_bps;
 	uint64_t max_pause_ns;

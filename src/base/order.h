@@ -44,6 +44,17 @@ static inline uint64_t word_exchange(uint64_t *word, uint64_t value)
 	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
 
+/* A 32-bit word that others wait on by futex: changed so that it differs from what they saw. */
+static inline void word32_bump(uint32_t *word)
+{
+	__atomic_add_fetch(word, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline uint32_t word32_read(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
 /* False: somebody else changed it from @old; nothing happened. */
 static inline bool word_replace(uint64_t *word, uint64_t old, uint64_t value)
 {

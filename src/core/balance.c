@@ -8,6 +8,7 @@
 static void see_device(struct verdict *verdict, const struct control *control,
 		       const struct bounds *bounds)
 {
+	verdict->global_bytes = control_global_bytes(control, bounds);
 	verdict->limit_bytes = control_limit_bytes(control, bounds);
 	verdict->background_bytes =
 		control_background_bytes(verdict->limit_bytes, bounds);
@@ -17,6 +18,18 @@ static void see_device(struct verdict *verdict, const struct control *control,
 	verdict->bandwidth_bps = bandwidth_assumed_bps(&control->bandwidth);
 	verdict->base_bps = control->ratelimit.base_bps ? control->ratelimit.base_bps :
 							  BANDWIDTH_INIT_BPS;
+}
+
+/* The base rate is that of weight 100; rates in proportion follow from K4.4 by themselves. */
+static void see_task(struct verdict *verdict, const struct bounds *bounds)
+{
+	struct fprop_fraction share = { .numerator = verdict->view.share_numerator,
+					.denominator = verdict->view.share_denominator };
+	uint64_t weight = verdict->view.weight ? verdict->view.weight : WEIGHT_NORMAL;
+
+	verdict->task_limit_bytes =
+		limits_task_bytes(verdict->limit_bytes, share, bounds->penalty);
+	verdict->base_bps = max_u64(mul_div(verdict->base_bps, weight, WEIGHT_NORMAL), 1);
 }
 
 /*
@@ -57,9 +70,11 @@ static void run_paced(struct verdict *verdict, const struct bounds *bounds)
 	};
 	struct pause_plan plan;
 
-	verdict->pos_q10 =
-		position_strict_q10(verdict->limit_bytes, verdict->background_bytes,
-				    verdict->wall_bytes, verdict->view.outstanding_bytes);
+	verdict->pos_q10 = position_strict_q10(
+		verdict->task_limit_bytes, verdict->background_bytes,
+		sub_u64(verdict->wall_bytes,
+			verdict->limit_bytes - verdict->task_limit_bytes),
+		verdict->view.outstanding_bytes);
 	if (bounds->rate_bps) {
 		/* Why: under a user's ceiling the device is idle in between; being below the
 		 * setpoint is no reason to go faster. */
@@ -87,6 +102,7 @@ void balance(struct verdict *verdict, const struct view *view,
 {
 	*verdict = (struct verdict){ .view = *view };
 	see_device(verdict, control, bounds);
+	see_task(verdict, bounds);
 	if (!bounds->rate_bps &&
 	    view->outstanding_bytes <=
 		    position_free(verdict->limit_bytes, verdict->background_bytes))

@@ -9,6 +9,7 @@
 
 #include "core/control.h"
 
+#define WEIGHT_NORMAL 100u
 #define PIECE_MIN_BYTES WP_KIB(64)
 #define PIECE_MAX_BYTES WP_MIB(8)
 

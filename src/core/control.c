@@ -4,16 +4,36 @@
 #include "base/fixed.h"
 #include "core/position.h"
 
+static uint64_t newcomer_bytes(const struct control *control)
+{
+	return control->newcomer_bytes ? control->newcomer_bytes : LIMITS_NEWCOMER_BYTES;
+}
+
+uint64_t control_global_bytes(const struct control *control, const struct bounds *bounds)
+{
+	uint64_t known_bps = control->bandwidth.avg_bps;
+	uint64_t in_use_bps = max_u64(bounds->in_use_bps, known_bps);
+	uint64_t drain_ns = bounds->drain_ns;
+
+	/* Why: nothing known and nobody else in use, the newcomer's limit is all there is. */
+	if (!in_use_bps)
+		in_use_bps = rate_of(newcomer_bytes(control), drain_ns);
+	else if (!known_bps)
+		in_use_bps += rate_of(newcomer_bytes(control), drain_ns);
+	return limits_global_bytes(drain_ns, in_use_bps, bounds->ceiling_bytes,
+				   bounds->kernel_bytes, bounds->pressure_q10);
+}
+
 uint64_t control_limit_bytes(const struct control *control, const struct bounds *bounds)
 {
 	struct limits_view view = {
 		.bandwidth_bps = control->bandwidth.avg_bps,
-		.newcomer_bytes = control->newcomer_bytes ? control->newcomer_bytes :
-							    LIMITS_NEWCOMER_BYTES,
+		.newcomer_bytes = newcomer_bytes(control),
 		.drain_ns = bounds->drain_ns,
 		.rate_bps = bounds->rate_bps,
-		.ceiling_bytes = bounds->ceiling_bytes,
-		.kernel_bytes = bounds->kernel_bytes,
+		.global_bytes = control_global_bytes(control, bounds),
+		.outstanding_bytes = bounds->outstanding_bytes,
+		.share = bounds->share,
 	};
 
 	return limits_device_bytes(&view);
@@ -118,6 +138,8 @@ static void base_update(struct control *control, const struct control_sample *sa
 
 	if (elapsed_ns < BANDWIDTH_INTERVAL_NS)
 		return;
+	control->wall_bytes = limits_wall_bytes(control->wall_bytes, limit_bytes,
+						sample->outstanding_bytes);
 	rate.dirty_bps = rate_of(
 		sub_u64(sample->dirtied_bytes, control->base_dirtied_bytes), elapsed_ns);
 	/* Why the period: after a long silence the dirty rate is an average over nothing. */
@@ -178,9 +200,8 @@ void control_step(struct control *control, const struct control_sample *sample,
 		newcomer_step(control, sample);
 	bandwidth_update(control, sample);
 	base_update(control, sample, bounds);
-	control->wall_bytes = limits_wall_bytes(control->wall_bytes,
-						control_limit_bytes(control, bounds),
-						sample->outstanding_bytes);
+	control->wall_bytes =
+		max_u64(control->wall_bytes, control_limit_bytes(control, bounds));
 	window.cap_bytes =
 		ns_to_bytes(bounds->latency_ns, max_u64(control->bandwidth.avg_bps,
 							control->window.kept_bps));

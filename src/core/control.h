@@ -38,7 +38,7 @@ struct control {
 
 #define CONTROL_WORDS (sizeof(struct control) / sizeof(uint64_t))
 
-/* What the user and the kernel allow. */
+/* What the user and the kernel allow, and what others use of it. */
 struct bounds {
 	uint64_t drain_ns;
 	uint64_t latency_ns;
@@ -46,6 +46,13 @@ struct bounds {
 	uint64_t ceiling_bytes; /* 0 = none */
 	uint64_t kernel_bytes;  /* 0 = unknown */
 	uint64_t background_pm;
+	enum limits_penalty penalty;
+	/* of all devices together; 0 = this one is alone */
+	uint64_t in_use_bps;
+	uint64_t outstanding_bytes;
+	uint64_t pressure_q10; /* 0 or 1024 = none */
+	/* of this one among them; denominator 0 = alone */
+	struct fprop_fraction share;
 };
 
 struct control_sample {
@@ -58,7 +65,8 @@ struct control_sample {
 	uint64_t busy_starts; /* those that found the device busy */
 };
 
-/* The device's limit and background line under @bounds. */
+/* The limit over all devices; the device's limit and background line. */
+uint64_t control_global_bytes(const struct control *control, const struct bounds *bounds);
 uint64_t control_limit_bytes(const struct control *control, const struct bounds *bounds);
 uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bounds);
 

@@ -34,7 +34,8 @@ uint64_t position_strict_q10(uint64_t limit_bytes, uint64_t background_bytes,
 			     uint64_t wall_bytes, uint64_t outstanding_bytes)
 {
 	uint64_t setpoint_bytes = position_setpoint(limit_bytes, background_bytes);
-	uint64_t gentle_q10 = outstanding_bytes < wall_bytes ? WP_Q10 / 4 : 0;
+	bool fell = wall_bytes > limit_bytes && outstanding_bytes < wall_bytes;
+	uint64_t gentle_q10 = fell ? WP_Q10 / 4 : 0;
 
 	if (outstanding_bytes >= limit_bytes || !setpoint_bytes ||
 	    setpoint_bytes >= limit_bytes)

@@ -2,12 +2,14 @@
 #include "host/kernel.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <time.h>
 
+#include "base/order.h"
 #include "host/sys.h"
 
 #ifndef SYS_cachestat
@@ -183,6 +185,34 @@ bool kernel_still(int fd, struct backing *backing)
 	if (S_ISREG(st.st_mode))
 		backing->size_bytes = (uint64_t)st.st_size;
 	return true;
+}
+
+void kernel_wake(uint32_t *word)
+{
+	word32_bump(word);
+	sys_call(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+uint64_t kernel_weight(void)
+{
+	long priority = sys_call(SYS_ioprio_get, 1 /* a process */, 0);
+	long nice = 20 - sys_call(SYS_getpriority, PRIO_PROCESS, 0);
+	long level = priority & 0xff;
+
+	if (priority < 0)
+		return 100;
+	switch (priority >> 13) {
+	case 1:
+		return 200;
+	case 3:
+		return 10;
+	case 0:
+		level = (nice + 20) / 5;
+		break;
+	default:
+		break;
+	}
+	return (uint64_t)(8 - (level & 7)) * 25;
 }
 
 int kernel_reserve(int fd, uint64_t bytes)

@@ -63,6 +63,16 @@ bool kernel_still(int fd, struct backing *backing) WP_MUST_CHECK;
 /* The open flags (O_APPEND, O_DIRECT ...), or a negative errno. */
 int kernel_open_flags(int fd);
 
+/* Change a futex word in shared memory and wake whoever waits on it. */
+void kernel_wake(uint32_t *word);
+
+/*
+ * Weight from the caller's I/O priority: level 0..7 of the best-effort class -> 200..25, 4 is
+ * 100; real time 200, idle 10. Without a priority of its own the kernel derives the level from
+ * the nice value, and so does this.
+ */
+uint64_t kernel_weight(void);
+
 /* Reserve the blocks of a file of ours, so that it can not fail later. */
 int kernel_reserve(int fd, uint64_t bytes) WP_MUST_CHECK;
 

@@ -18,7 +18,16 @@ static void decide(const struct slow *slow, struct verdict *verdict)
 		.outstanding_bytes = device_outstanding_bytes(slow->flush.device),
 		.dirtied_bytes = slow->task->owed_bytes,
 		.paused_when_ns = slow->task->paused_when_ns,
+		.weight = slow->process->weight,
 	};
+
+	if (slow->slot) {
+		struct fprop_fraction share = fprop_share_single(
+			&slow->process->segment.map->dirtied, &slow->slot->dirtied_word);
+
+		view.share_numerator = share.numerator;
+		view.share_denominator = share.denominator;
+	}
 
 	balance(verdict, &view, &slow->control, &slow->bounds);
 }

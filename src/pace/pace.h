@@ -21,6 +21,7 @@
 
 #include "base/order.h"
 #include "conf/conf.h"
+#include "core/limits.h"
 #include "core/pause.h"
 #include "host/kernel.h"
 #include "shm/segment.h"
@@ -60,6 +61,8 @@ struct pace_handle {
 struct pace_process {
 	struct conf conf;
 	struct segment segment;
+	uint64_t weight;             /* of its tasks, 100 = normal */
+	enum limits_penalty penalty; /* of heavy writers */
 	uint64_t kernel_limit_bytes; /* from the kernel's thresholds, 0 = unknown */
 	uint64_t start_ns;           /* CLOCK_BOOTTIME of the attach */
 	uint64_t namespace_id;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 
+#include "age/age.h"
 #include "base/fixed.h"
 #include "base/order.h"
 #include "host/kernel.h"
@@ -15,7 +16,23 @@
 #define STALE_NS WP_SEC(1)     /* nobody is inside for so long: a long jump left it */
 #define STEP_MIN_NS WP_US(200) /* between two looks at what is in flight */
 #define STEP_MAX_NS WP_MS(5)
-#define PATIENCE_NS WP_MS(20) /* a device nobody looked after for longer ran idle */
+#define HELPER_FRESH_NS WP_SEC(5) /* what a silent helper left behind is not used */
+#define PATIENCE_NS WP_MS(20)     /* a device nobody looked after for longer ran idle */
+
+/* What the helper and the last sweep know of the whole. */
+static void see_others(struct slow *slow)
+{
+	const struct wp_header *header = &slow->process->segment.map->header;
+	uint64_t kernel_bytes = word_read(&header->kernel_limit_bytes);
+
+	slow->bounds.in_use_bps = word_read(&header->bandwidth_in_use_bps);
+	slow->bounds.outstanding_bytes = word_read(&header->outstanding_bytes);
+	if (slow->now_ns > word_read(&header->helper_ns) + HELPER_FRESH_NS)
+		return;
+	slow->bounds.pressure_q10 = word_read(&header->pressure_q10);
+	if (kernel_bytes)
+		slow->bounds.kernel_bytes = kernel_bytes;
+}
 
 bool slow_enter(struct slow *slow)
 {
@@ -35,7 +52,9 @@ bool slow_enter(struct slow *slow)
 		.ceiling_bytes = slow->process->conf.limit_bytes,
 		.kernel_bytes = slow->process->kernel_limit_bytes,
 		.background_pm = slow->process->conf.background_pm,
+		.penalty = slow->process->penalty,
 	};
+	see_others(slow);
 	return true;
 }
 
@@ -71,8 +90,13 @@ static void locate_slots(struct slow *slow, struct wp_segment *map)
 	slow->flush.device = &map->devices[device];
 	if (!file_is(map, file, device, handle->backing.inode))
 		file = file_slot(map, device, handle->backing.inode);
-	if (file >= 0)
+	if (file >= 0) {
 		slow->flush.file = &map->files[file];
+		word_write(&slow->flush.file->holder, (uint64_t)sys_call(SYS_getpid)
+								      << 32 |
+							      (uint32_t)slow->flush.fd);
+		word_write(&slow->flush.file->holder_start_ns, slow->process->start_ns);
+	}
 	word_write(&handle->slots, (uint64_t)(device + 1) << 32 | (uint64_t)(file + 1));
 }
 
@@ -87,12 +111,15 @@ bool slow_locate(struct slow *slow)
 	locate_slots(slow, slow->process->segment.map);
 	if (slow->flush.device) {
 		device_control(slow->flush.device, &slow->control);
+		slow->bounds.share = fprop_share(&slow->process->segment.map->writeout,
+						 &slow->flush.device->writeout);
 		pace_note_device(slow->process, slow->handle->backing.device);
 	}
 	return true;
 }
 
-static void count_task(struct slow *slow, uint64_t dirtied_bytes)
+/* The task's slot, and its place among the stripes. */
+static void locate_task(struct slow *slow)
 {
 	struct wp_segment *map = slow->process->segment.map;
 	struct task_identity identity = {
@@ -102,12 +129,27 @@ static void count_task(struct slow *slow, uint64_t dirtied_bytes)
 	};
 	int slot = task_slot(map, -1, &identity, slow->now_ns);
 
+	slow->stripe = (unsigned)identity.id;
 	if (slot < 0)
 		return;
-	word_add(&map->tasks[slot].dirtied_bytes, dirtied_bytes);
-	if (slow->flush.device)
-		word_write(&map->tasks[slot].device_key,
-			   word_read(&slow->flush.device->key));
+	slow->slot = &map->tasks[slot];
+	word_write(&slow->slot->weight, slow->process->weight);
+	word_write(&slow->slot->device_key, word_read(&slow->flush.device->key));
+}
+
+/* Its events in the dirtied domain; the first of all starts the aging timer. */
+static void count_dirt(struct slow *slow)
+{
+	struct wp_segment *map = slow->process->segment.map;
+
+	if (age_started(map, slow->now_ns))
+		kernel_wake(&map->header.wake);
+	age_step(map, slow->now_ns);
+	if (!slow->slot || !slow->dirtied_bytes)
+		return;
+	word_add(&slow->slot->dirtied_bytes, slow->dirtied_bytes);
+	fprop_add_single(&map->dirtied, &slow->slot->dirtied_word, slow->dirtied_bytes,
+			 slow->stripe);
 }
 
 void slow_take_dirt(struct slow *slow)
@@ -128,7 +170,8 @@ void slow_take_dirt(struct slow *slow)
 	slow->others_bytes = sub_u64(handle_bytes, slow->charged_bytes);
 	task->unplaced_bytes -= slow->dirtied_bytes;
 	task->owed_bytes += slow->dirtied_bytes;
-	count_task(slow, slow->dirtied_bytes);
+	locate_task(slow);
+	count_dirt(slow);
 }
 
 /* No entry, or a file that can not be asked: its bytes leave by the learned rate. */
@@ -152,6 +195,10 @@ static void settle(struct slow *slow)
 		orphan_dirt(slow);
 	else
 		slow->dirty_bytes = (uint64_t)dirty;
+	if (look.completed_bytes)
+		fprop_add(&slow->process->segment.map->writeout,
+			  &slow->flush.device->writeout, look.completed_bytes,
+			  slow->stripe);
 	slow->dirtied_bytes = 0;
 	slow->others_bytes = 0;
 }

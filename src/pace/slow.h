@@ -17,6 +17,8 @@ struct slow {
 	struct pace_handle *handle;
 	struct flush_file flush; /* file is NULL where there is no entry to be had */
 	enum pace_manner manner;
+	struct wp_task *slot; /* the task's, NULL where there is none to be had */
+	unsigned stripe;      /* of the striped counts */
 	uint64_t now_ns;
 	uint64_t charged_bytes; /* since the last visit */
 	uint64_t dirtied_bytes; /* new dirt of it on this file, not yet settled */

@@ -8,6 +8,8 @@
 #define PROBES 16           /* slots looked at for one file */
 #define SILENT_NS WP_SEC(1) /* design 5: every claim expires */
 #define SWEEP_NS WP_SEC(1)
+#define IN_USE_NS \
+	WP_SEC(3) /* a device looked after so lately counts for the global limit */
 
 static uint64_t key_of(int device_slot, uint64_t inode)
 {
@@ -107,8 +109,7 @@ static uint64_t new_dirt(const struct wp_file *file, const struct file_look *loo
 	       min_u64(look->others_bytes, sub_u64(look->present_bytes, known_bytes));
 }
 
-void file_settle(struct wp_file *file, struct wp_device *device,
-		 const struct file_look *look)
+void file_settle(struct wp_file *file, struct wp_device *device, struct file_look *look)
 {
 	uint64_t dirtied_bytes;
 	uint64_t old;
@@ -123,7 +124,8 @@ void file_settle(struct wp_file *file, struct wp_device *device,
 		new = min_u64(old + dirtied_bytes, look->present_bytes);
 		if (!word_replace(&file->accounted_bytes, old, new))
 			continue;
-		device_completed(device, old + dirtied_bytes - new, look->now_ns);
+		look->completed_bytes = old + dirtied_bytes - new;
+		device_completed(device, look->completed_bytes, look->now_ns);
 		break;
 	}
 	set_inflight(file, device, look->inflight_bytes);
@@ -191,6 +193,28 @@ static void mend_device(struct wp_device *device)
 	     inflight_bytes - word_exchange(&device->sweep_inflight_bytes, 0));
 }
 
+/* What all devices together hold and can do, for the global limit. */
+static void sum_devices(struct wp_segment *segment, uint64_t now_ns)
+{
+	uint64_t in_use_bps = 0;
+	uint64_t outstanding_bytes = 0;
+
+	for (uint64_t slot = 0; slot < WP_DEVICES; slot++) {
+		const struct wp_device *device = &segment->devices[slot];
+		struct control control;
+
+		if (!word_read(&device->key))
+			continue;
+		outstanding_bytes += device_outstanding_bytes(device);
+		if (now_ns > word_read(&device->look_ns) + IN_USE_NS)
+			continue;
+		device_control(device, &control);
+		in_use_bps += control.bandwidth.avg_bps;
+	}
+	word_write(&segment->header.bandwidth_in_use_bps, in_use_bps);
+	word_write(&segment->header.outstanding_bytes, outstanding_bytes);
+}
+
 void file_sweep(struct wp_segment *segment, uint64_t now_ns)
 {
 	uint64_t last_ns = word_read(&segment->header.sweep_ns);
@@ -200,6 +224,7 @@ void file_sweep(struct wp_segment *segment, uint64_t now_ns)
 	if (!word_replace(&segment->header.sweep_ns, last_ns, now_ns))
 		return;
 	sweep_files(segment, now_ns);
+	sum_devices(segment, now_ns);
 	for (uint64_t slot = 0; slot < WP_DEVICES; slot++) {
 		if (word_read(&segment->devices[slot].key))
 			mend_device(&segment->devices[slot]);

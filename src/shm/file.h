@@ -27,6 +27,7 @@ struct file_look {
 	uint64_t
 		others_bytes; /* charged by threads that may be gone; taken as dirt if there */
 	uint64_t now_ns;
+	uint64_t completed_bytes; /* out: what became clean */
 };
 
 /*
@@ -34,8 +35,7 @@ struct file_look {
  * exceeds what is there. Exact in total whatever the order in which several writers look:
  * dirt that is not yet reported is not yet accounted.
  */
-void file_settle(struct wp_file *file, struct wp_device *device,
-		 const struct file_look *look);
+void file_settle(struct wp_file *file, struct wp_device *device, struct file_look *look);
 
 /* @bytes of the file were just given to the device. */
 void file_started(struct wp_file *file, struct wp_device *device, uint64_t bytes);

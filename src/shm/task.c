@@ -28,8 +28,8 @@ static bool claim(struct wp_task *task, const struct task_identity *identity,
 	word_write(&task->namespace_id, identity->namespace_id);
 	word_write(&task->device_key, 0);
 	word_write(&task->dirtied_bytes, 0);
-	word_write(&task->slept_ns, 0);
-	word_write(&task->sleeps, 0);
+	word_write(&task->dirtied_word, 0);
+	word_write(&task->weight, 0);
 	return true;
 }
 

@@ -12,6 +12,7 @@ static struct limits_view known(uint64_t bandwidth_bps)
 		.bandwidth_bps = bandwidth_bps,
 		.newcomer_bytes = WP_MIB(4),
 		.drain_ns = WP_SEC(1),
+		.global_bytes = WP_GIB(1),
 	};
 }
 
@@ -31,19 +32,69 @@ TEST(newcomer_has_a_limit_of_its_own)
 	assert_int_equal(limits_device_bytes(&view), WP_MIB(4));
 }
 
-TEST(each_ceiling_counts)
+TEST(newcomer_is_held_by_ceilings_too)
 {
-	struct limits_view view = known(WP_MIB(100));
+	struct limits_view view = known(0);
 
-	view.kernel_bytes = WP_MIB(40);
-	assert_int_equal(limits_device_bytes(&view), WP_MIB(40));
-	view.ceiling_bytes = WP_MIB(30);
-	assert_int_equal(limits_device_bytes(&view), WP_MIB(30));
-	view.rate_bps = WP_MIB(20);
-	assert_int_equal(limits_device_bytes(&view), WP_MIB(20));
-	view.bandwidth_bps = 0;
+	view.newcomer_bytes = WP_MIB(64);
+	view.global_bytes = WP_MIB(3);
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(3));
 	view.rate_bps = WP_MIB(2);
 	assert_int_equal(limits_device_bytes(&view), WP_MIB(2));
+}
+
+TEST(global_limit_is_the_least_of_its_ceilings)
+{
+	assert_int_equal(limits_global_bytes(WP_SEC(1), WP_MIB(100), 0, 0, 0),
+			 WP_MIB(100));
+	assert_int_equal(limits_global_bytes(WP_SEC(1), WP_MIB(100), 0, WP_MIB(40), 1024),
+			 WP_MIB(40));
+	assert_int_equal(
+		limits_global_bytes(WP_SEC(1), WP_MIB(100), WP_MIB(30), WP_MIB(40), 0),
+		WP_MIB(30));
+	/* half of it under pressure of a half */
+	assert_int_equal(limits_global_bytes(WP_SEC(1), WP_MIB(100), 0, 0, 512),
+			 WP_MIB(50));
+	assert_int_equal(limits_global_bytes(WP_SEC(1), 1, 1, 1, 1), WP_KIB(640));
+}
+
+TEST(device_has_its_share_of_the_global_limit)
+{
+	struct limits_view view = known(WP_MIB(1000));
+
+	view.global_bytes = WP_MIB(64);
+	view.outstanding_bytes = WP_MIB(64); /* no help for newcomers */
+	view.share = (struct fprop_fraction){ 1, 4 };
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(16));
+	/* K2.5: a quarter is promised to all, an eighth of it all to this one */
+	view.others_min_ratio_q10 = 256;
+	view.min_ratio_q10 = 128;
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(12 + 8));
+	view.max_ratio_q10 = 64;
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(4));
+}
+
+TEST(device_without_a_share_has_an_eighth_of_what_is_free)
+{
+	struct limits_view view = known(WP_MIB(1000));
+
+	view.global_bytes = WP_MIB(64);
+	view.share = (struct fprop_fraction){ 0, 4 };
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(8));
+	view.outstanding_bytes = WP_MIB(48);
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(2));
+	view.outstanding_bytes = WP_MIB(100);
+	assert_int_equal(limits_device_bytes(&view), WP_KIB(640));
+}
+
+TEST(device_has_no_more_than_the_drain_targets_worth)
+{
+	struct limits_view view = known(WP_MIB(10));
+
+	view.share = (struct fprop_fraction){ 1, 1 };
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(10));
+	view.rate_bps = WP_MIB(3);
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(3));
 }
 
 TEST(there_is_always_room_for_ten_pieces)
@@ -51,10 +102,29 @@ TEST(there_is_always_room_for_ten_pieces)
 	struct limits_view view = known(1);
 
 	assert_int_equal(limits_device_bytes(&view), WP_KIB(640));
-	view.ceiling_bytes = 1;
-	view.kernel_bytes = 1;
 	view.rate_bps = 1;
+	view.global_bytes = 1;
 	assert_int_equal(limits_device_bytes(&view), WP_KIB(640));
+}
+
+TEST(heavy_writer_gives_way)
+{
+	struct fprop_fraction all = { 1, 1 };
+	struct fprop_fraction half = { 1, 2 };
+	struct fprop_fraction unknown = { 0, 0 };
+
+	/* K6: at 1 GiB linear takes 32768 pages, the root 4096 */
+	assert_int_equal(limits_task_bytes(WP_GIB(1), all, LIMITS_LINEAR),
+			 WP_GIB(1) - 32768 * 4096);
+	assert_int_equal(limits_task_bytes(WP_GIB(1), all, LIMITS_SQRT),
+			 WP_GIB(1) - 4096 * 4096);
+	assert_int_equal(limits_task_bytes(WP_GIB(1), half, LIMITS_SQRT),
+			 WP_GIB(1) - 2048 * 4096);
+	/* below 16 MiB the root would be the harsher */
+	assert_int_equal(limits_task_bytes(WP_MIB(8), all, LIMITS_SQRT), WP_MIB(7));
+	assert_int_equal(limits_task_bytes(WP_MIB(16), all, LIMITS_SQRT), WP_MIB(14));
+	assert_int_equal(limits_task_bytes(WP_MIB(8), all, LIMITS_OFF), WP_MIB(8));
+	assert_int_equal(limits_task_bytes(WP_MIB(8), unknown, LIMITS_LINEAR), WP_MIB(8));
 }
 
 TEST(kernel_line_is_half_of_its_freerun)
@@ -101,7 +171,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(limit_is_what_the_device_writes_in_the_drain_target),
 		cmocka_unit_test(newcomer_has_a_limit_of_its_own),
-		cmocka_unit_test(each_ceiling_counts),
+		cmocka_unit_test(newcomer_is_held_by_ceilings_too),
+		cmocka_unit_test(global_limit_is_the_least_of_its_ceilings),
+		cmocka_unit_test(device_has_its_share_of_the_global_limit),
+		cmocka_unit_test(device_without_a_share_has_an_eighth_of_what_is_free),
+		cmocka_unit_test(device_has_no_more_than_the_drain_targets_worth),
+		cmocka_unit_test(heavy_writer_gives_way),
 		cmocka_unit_test(there_is_always_room_for_ten_pieces),
 		cmocka_unit_test(kernel_line_is_half_of_its_freerun),
 		cmocka_unit_test(newcomer_doubles_when_it_swallows_nine_tenths),

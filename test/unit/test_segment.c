@@ -148,13 +148,13 @@ TEST(second_attach_sees_the_first)
 
 	assert_int_equal(second.state, SEGMENT_SHARED);
 	assert_true(segment_ready(&first) && segment_ready(&second));
-	word_write(&first.map->tasks[WP_TASKS - 1].sleeps, 12345);
-	assert_int_equal(word_read(&second.map->tasks[WP_TASKS - 1].sleeps), 12345);
+	word_write(&first.map->tasks[WP_TASKS - 1].weight, 12345);
+	assert_int_equal(word_read(&second.map->tasks[WP_TASKS - 1].weight), 12345);
 	detach(&first);
 	detach(&second);
 	/* and what was there is kept for those that come later */
 	second = attach("");
-	assert_int_equal(word_read(&second.map->tasks[WP_TASKS - 1].sleeps), 12345);
+	assert_int_equal(word_read(&second.map->tasks[WP_TASKS - 1].weight), 12345);
 	detach(&second);
 }
 

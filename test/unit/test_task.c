@@ -120,14 +120,14 @@ static void slot_of_the_silent_is_taken_and_cleared(void **state)
 
 	segment->tasks[slot].id = 2;
 	segment->tasks[slot].dirtied_bytes = 99;
-	segment->tasks[slot].slept_ns = 99;
-	segment->tasks[slot].sleeps = 99;
+	segment->tasks[slot].dirtied_word = 99;
+	segment->tasks[slot].weight = 99;
 	segment->tasks[slot].device_key = 99;
 	assert_int_equal(task_slot(segment, -1, &identity, NOW + WP_SEC(35)), slot);
 	assert_int_equal(segment->tasks[slot].id, 1);
 	assert_int_equal(segment->tasks[slot].dirtied_bytes, 0);
-	assert_int_equal(segment->tasks[slot].slept_ns, 0);
-	assert_int_equal(segment->tasks[slot].sleeps, 0);
+	assert_int_equal(segment->tasks[slot].dirtied_word, 0);
+	assert_int_equal(segment->tasks[slot].weight, 0);
 	assert_int_equal(segment->tasks[slot].device_key, 0);
 }
 
