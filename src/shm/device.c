@@ -6,6 +6,7 @@
 
 #define BELIEF_BYTES WP_GIB(1024) /* more outstanding than this is damage */
 
+#define STAT_FRESH_NS WP_SEC(1)
 #define ORPHAN_LIFE_NS WP_SEC(35)
 
 _Static_assert(CONTROL_WORDS <= WP_CONTROL_WORDS, "struct control outgrew its place");
@@ -66,8 +67,29 @@ void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 		word_write(&device->orphan_ns, now_ns);
 		word_write(&device->orphan_written_bytes,
 			   word_read(&device->written_bytes));
+		word_write(&device->orphan_stat_bytes,
+			   word_read(&device->stat_written_bytes));
 	}
 	word_add(&device->orphan_bytes, bytes);
+}
+
+/* Does the helper keep the device's own statistics fresh, since before the last drain? */
+static bool has_statistics(const struct wp_device *device, uint64_t now_ns)
+{
+	return word_read(&device->orphan_stat_bytes) &&
+	       now_ns < word_read(&device->stat_ns) + STAT_FRESH_NS;
+}
+
+/* What the device wrote since the last drain, or without statistics could have. */
+static uint64_t possible_bytes(struct wp_device *device, uint64_t span_ns,
+			       uint64_t bandwidth_bps, uint64_t now_ns)
+{
+	bool known = has_statistics(device, now_ns);
+	uint64_t stat_bytes = word_read(&device->stat_written_bytes);
+	uint64_t before_bytes = word_exchange(&device->orphan_stat_bytes, stat_bytes);
+
+	return known ? sub_u64(stat_bytes, before_bytes) :
+		       ns_to_bytes(span_ns, bandwidth_bps);
 }
 
 void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
@@ -76,23 +98,30 @@ void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 	uint64_t stamp_ns = word_read(&device->orphan_ns);
 	uint64_t orphan_bytes = word_level(&device->orphan_bytes);
 	uint64_t written_bytes = word_read(&device->written_bytes);
-	uint64_t possible_bytes;
 	uint64_t own_bytes;
 	uint64_t gone_bytes;
 
 	if (!orphan_bytes || now_ns < stamp_ns + WP_MS(10))
+		return;
+	/* Why: statistics come ten times a second, and what is our own of them must be taken
+	 * from the same span. */
+	if (has_statistics(device, now_ns) &&
+	    word_read(&device->stat_written_bytes) ==
+		    word_read(&device->orphan_stat_bytes))
 		return;
 	/* Order: who moves the stamp drains for the time between. */
 	if (!word_replace(&device->orphan_ns, stamp_ns, now_ns))
 		return;
 	own_bytes = written_bytes -
 		    word_exchange(&device->orphan_written_bytes, written_bytes);
-	possible_bytes = ns_to_bytes(now_ns - stamp_ns, bandwidth_bps);
-	gone_bytes = min_u64(orphan_bytes, sub_u64(possible_bytes, own_bytes));
+	gone_bytes =
+		sub_u64(possible_bytes(device, now_ns - stamp_ns, bandwidth_bps, now_ns),
+			own_bytes);
 	/* What nobody confirms is dropped after 35 s, the kernel's own expiry. */
 	gone_bytes =
 		max_u64(gone_bytes, sub_u64(orphan_bytes,
 					    ns_to_bytes(ORPHAN_LIFE_NS, bandwidth_bps)));
+	gone_bytes = min_u64(gone_bytes, orphan_bytes);
 	word_add(&device->orphan_bytes, -gone_bytes);
 	word_add(&device->outstanding_bytes, -gone_bytes);
 }

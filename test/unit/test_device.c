@@ -189,6 +189,28 @@ TEST(more_orphans_do_not_stop_the_clock)
 	assert_int_equal(device.orphan_bytes, 10000000);
 }
 
+TEST(orphans_leave_by_the_devices_own_statistics)
+{
+	struct wp_device device = { .stat_written_bytes = 5000000, .stat_ns = NOW };
+
+	device_dirtied(&device, 3000000);
+	device_orphaned(&device, 3000000, NOW);
+	/* nothing new from the helper: nothing leaves, whatever the bandwidth */
+	device_drain_orphans(&device, 100000000, NOW + WP_MS(50));
+	assert_int_equal(device.orphan_bytes, 3000000);
+	/* 1000000 written, 400000 of them known files' */
+	device_dirtied(&device, 400000);
+	device_completed(&device, 400000, NOW + WP_MS(80));
+	device.stat_written_bytes = 6000000;
+	device.stat_ns = NOW + WP_MS(100);
+	device_drain_orphans(&device, 100000000, NOW + WP_MS(110));
+	assert_int_equal(device.orphan_bytes, 2400000);
+	assert_int_equal(device.outstanding_bytes, 2400000);
+	/* a helper that has gone: by the bandwidth again */
+	device_drain_orphans(&device, 1000000, NOW + WP_MS(1200));
+	assert_int_equal(device.orphan_bytes, 2400000 - 1090000);
+}
+
 TEST(overdue_with_nothing_in_flight_is_idle)
 {
 	struct wp_device device = { .look_ns = NOW, .start_ns = NOW };
@@ -304,6 +326,7 @@ int main(void)
 		cmocka_unit_test(orphans_are_drained_every_10_ms_and_never_twice),
 		cmocka_unit_test(orphans_end_at_zero),
 		cmocka_unit_test(more_orphans_do_not_stop_the_clock),
+		cmocka_unit_test(orphans_leave_by_the_devices_own_statistics),
 		cmocka_unit_test(overdue_with_nothing_in_flight_is_idle),
 		cmocka_unit_test(below_its_background_line_is_idle),
 		cmocka_unit_test(unwatched_for_longer_than_patience_is_idle),
