@@ -16,7 +16,7 @@
 /* Ours, but no settings: of `writepace --stats` and of the test suite. */
 static const char *const no_settings[] = { "WRITEPACE_TOTALS", "WRITEPACE_BUILD" };
 
-enum type { DURATION, BYTES, RATE, PERCENT, SWITCH, NAME, GLOBS };
+enum type { DURATION, BYTES, RATE, COUNT, PERCENT, SWITCH, CHOICE, NAME, GLOBS };
 
 struct kind {
 	const char *what;
@@ -46,12 +46,20 @@ static const struct kind kinds[] = {
 		.zero = "none",
 		.units = unit_bytes,
 	},
+	[COUNT] = {
+		.what = "a number",
+		.allowed = "auto or a whole number",
+		.sample = "50",
+		.zero = "auto",
+		.units = unit_none,
+	},
 	[PERCENT] = {
 		.what = "a share",
 		.allowed = "a number with %",
 		.units = unit_percents,
 	},
 	[SWITCH] = { .what = "a switch", .allowed = "0 or 1" },
+	[CHOICE] = { .what = "a choice" }, /* allowed: the key's argument */
 	[NAME] = {
 		.what = "a name",
 		.allowed = "at most 32 letters, digits, '.', '_' and '-', no dot first",
@@ -114,7 +122,7 @@ static void put_allowed(struct text *text, size_t key)
 	const struct kind *kind = &kinds[rule->type];
 
 	text_add(text, "; allowed: ");
-	text_add(text, kind->allowed);
+	text_add(text, kind->allowed ? kind->allowed : conf_keys[key].argument);
 	if (!kind->units)
 		return;
 	text_add(text, ", from ");
@@ -175,14 +183,23 @@ static bool set_number(struct conf *conf, size_t key, const char *value,
 	return true;
 }
 
-static bool set_switch(struct conf *conf, size_t key, const char *value)
+/* A switch is a choice too: the number is the place of the word in the key's argument. */
+static bool set_choice(struct conf *conf, size_t key, const char *value)
 {
-	uint64_t number = *value == '1';
+	const char *word = conf_keys[key].argument;
+	size_t length = strlen(value);
 
-	if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
-		return false;
-	memcpy((char *)conf + rules[key].offset, &number, sizeof(number));
-	return true;
+	for (uint64_t number = 0; *word; number++) {
+		size_t word_length = strcspn(word, "|");
+
+		if (word_length == length && !memcmp(word, value, length)) {
+			memcpy((char *)conf + rules[key].offset, &number, sizeof(number));
+			return true;
+		}
+		word += word_length;
+		word += *word == '|';
+	}
+	return false;
 }
 
 static bool set_text(struct conf *conf, size_t key, const char *value)
@@ -203,8 +220,8 @@ static bool set_key(struct conf *conf, size_t key, const char *value, char *line
 		value = conf_keys[key].standard;
 	if (kinds[rules[key].type].units)
 		taken = set_number(conf, key, value, &out_of_range);
-	else if (rules[key].type == SWITCH)
-		taken = set_switch(conf, key, value);
+	else if (rules[key].type == SWITCH || rules[key].type == CHOICE)
+		taken = set_choice(conf, key, value);
 	else
 		taken = set_text(conf, key, value);
 	if (!taken)

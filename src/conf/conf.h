@@ -13,12 +13,18 @@
 #define WP_CONF_TEXT_BYTES 256 /* longest text value with its end */
 #define WP_CONF_LINE_BYTES 512 /* longest complaint with its end */
 
+enum conf_helper { CONF_HELPER_AUTO, CONF_HELPER_OFF };
+
 struct conf {
 	uint64_t drain_ns;
 	uint64_t latency_ns;
 	uint64_t rate_bps;      /* 0 = no ceiling */
 	uint64_t limit_bytes;   /* 0 = auto */
 	uint64_t background_pm; /* of the limit */
+	uint64_t helper;        /* enum conf_helper */
+	uint64_t period_ns;
+	uint64_t weight;     /* 0 = by I/O priority */
+	uint64_t task_limit; /* enum limits_penalty */
 	uint64_t stats;
 	uint64_t disable;
 	char only[WP_CONF_TEXT_BYTES];

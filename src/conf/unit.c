@@ -30,6 +30,11 @@ const struct unit unit_bytes[] = {
 	{ NULL, 0 },
 };
 
+const struct unit unit_none[] = {
+	{ "", 1 },
+	{ NULL, 0 },
+};
+
 const struct unit unit_percents[] = {
 	{ "%", 10 },
 	{ NULL, 0 },

@@ -7,18 +7,33 @@
 #define EVENT_MASK ((UINT64_C(1) << FPROP_EVENT_BITS) - 1)
 #define PERIOD_MASK ((UINT64_C(1) << (64 - FPROP_EVENT_BITS)) - 1)
 #define TRIES 4
+#define AHEAD_PERIODS 64 /* minutes: longer than an addition is ever held up */
 
 static uint64_t pack(uint64_t period, uint64_t events)
 {
 	return (period & PERIOD_MASK) << FPROP_EVENT_BITS | min_u64(events, EVENT_MASK);
 }
 
+/*
+ * Periods since @word was aged. None where it is a little ahead: the caller read the domain's
+ * period before others declared the next one and aged the word to it. A word without events may
+ * be of any age.
+ */
+static uint64_t behind(uint64_t word, uint64_t period)
+{
+	uint64_t distance = (period - (word >> FPROP_EVENT_BITS)) & PERIOD_MASK;
+
+	if (!(word & EVENT_MASK))
+		return FPROP_EVENT_BITS;
+	return distance > PERIOD_MASK - AHEAD_PERIODS ? 0 : distance;
+}
+
 /* The events of @word, halved once for each period since it was aged. */
 static uint64_t aged(uint64_t word, uint64_t period)
 {
-	uint64_t behind = (period - (word >> FPROP_EVENT_BITS)) & PERIOD_MASK;
+	uint64_t periods = behind(word, period);
 
-	return behind >= FPROP_EVENT_BITS ? 0 : (word & EVENT_MASK) >> behind;
+	return periods >= FPROP_EVENT_BITS ? 0 : (word & EVENT_MASK) >> periods;
 }
 
 /* Wait-free: the last try can not lose, but may add to events of an older period. */
@@ -27,11 +42,11 @@ static void add_word(uint64_t *word, uint64_t events, uint64_t period)
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t old = word_read(word);
 		uint64_t sum = aged(old, period) + events;
+		uint64_t to = behind(old, period) ? period : old >> FPROP_EVENT_BITS;
 
-		if (old >> FPROP_EVENT_BITS == (period & PERIOD_MASK) &&
-		    sum <= EVENT_MASK)
+		if (!behind(old, period) && sum <= EVENT_MASK)
 			break;
-		if (word_replace(word, old, pack(period, sum)))
+		if (word_replace(word, old, pack(to, sum)))
 			return;
 	}
 	word_add(word, events);

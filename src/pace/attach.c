@@ -70,7 +70,8 @@ void pace_attach(struct pace_process *process, const struct conf *conf)
 	process->conf = *conf;
 	process->start_ns = kernel_boot_ns();
 	process->life = map_life();
-	process->weight = kernel_weight();
+	process->weight = conf->weight ? conf->weight : kernel_weight();
+	process->penalty = (enum limits_penalty)conf->task_limit;
 	process->kernel_limit_bytes = read_kernel_limit_bytes();
 	process->dirtied_before_bytes = kernel_process_dirtied_bytes();
 	if (!stat("/proc/self/ns/pid", &st))

@@ -54,6 +54,10 @@ bool slow_enter(struct slow *slow)
 		.background_pm = slow->process->conf.background_pm,
 		.penalty = slow->process->penalty,
 	};
+	/* Who names a period sets it for all who share the segment. */
+	if (slow->process->conf.period_ns != AGE_PERIOD_NS)
+		word_write(&slow->process->segment.map->header.period_ns,
+			   slow->process->conf.period_ns);
 	see_others(slow);
 	return true;
 }
@@ -67,15 +71,20 @@ void slow_leave(struct slow *slow)
 	slow->task->inside_ns = 0;
 }
 
+/* The slot of the handle's device, or of the one that the helper found it to be a part of. */
 static int locate_device(struct wp_segment *map, const struct pace_handle *handle,
 			 uint64_t slots)
 {
 	int slot = (int)(slots >> 32) - 1;
+	uint64_t alias;
 
-	if (slot >= 0 && slot < (int)WP_DEVICES &&
-	    device_number(&map->devices[slot]) == handle->backing.device)
+	if (slot < 0 || slot >= (int)WP_DEVICES ||
+	    device_number(&map->devices[slot]) != handle->backing.device)
+		slot = device_slot(map, handle->backing.device);
+	if (slot < 0)
 		return slot;
-	return device_slot(map, handle->backing.device);
+	alias = word_read(&map->devices[slot].alias);
+	return alias && alias <= WP_DEVICES ? (int)alias - 1 : slot;
 }
 
 static void locate_slots(struct slow *slow, struct wp_segment *map)

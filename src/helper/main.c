@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * writepaced: the helper beside the paced programs of one segment.
+ *
+ *   writepaced [--segment NAME] [--starter PID] [--foreground]
+ *
+ * The wrapper starts it with every command and its own pid, which becomes the command's. Where
+ * another helper lives already it only enters that task and ends. A segment that is private to
+ * its programs has nobody to help: the same quiet end.
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "conf/conf.h"
+#include "helper/aging.h"
+#include "helper/rounds.h"
+#include "helper/tasks.h"
+#include "host/kernel.h"
+#include "host/sys.h"
+#include "shm/segment.h"
+
+#define STATUS_REFUSED 125
+#define ANSWER_NS WP_SEC(1) /* a helper that lives shows itself when asked */
+#define ASK_STEP_NS WP_MS(10)
+#define CLAIMS 4
+
+struct options {
+	struct conf conf;
+	uint64_t starter_pid; /* 0 = nobody's */
+	bool foreground;
+};
+
+/* -------------------------------------------------------------------- options -- */
+
+static _Noreturn void refuse(const char *line)
+{
+	fprintf(stderr, "writepaced: %s\n", line);
+	exit(STATUS_REFUSED);
+}
+
+static void read_options(struct options *options, int argc, char **argv)
+{
+	static const struct option known[] = {
+		{ "segment", required_argument, NULL, 's' },
+		{ "starter", required_argument, NULL, 'p' },
+		{ "foreground", no_argument, NULL, 'f' },
+		{ 0 },
+	};
+	char line[WP_CONF_LINE_BYTES];
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		if (option == 's') {
+			if (!conf_set(&options->conf, "WRITEPACE_SEGMENT", optarg, line))
+				refuse(line);
+		} else if (option == 'p') {
+			options->starter_pid = strtoul(optarg, NULL, 10) & INT_MAX;
+		} else if (option == 'f') {
+			options->foreground = true;
+		} else {
+			exit(STATUS_REFUSED);
+		}
+	}
+	if (optind < argc)
+		refuse("takes options only: --segment NAME, --starter PID, --foreground");
+}
+
+/* ------------------------------------------------------------------ detaching -- */
+
+/* Why: an inherited descriptor would keep a lock, a pipe or a mount for as long as we live. */
+static void close_inherited(void)
+{
+	long most = sysconf(_SC_OPEN_MAX);
+
+	if (!sys_call(SYS_close_range, STDERR_FILENO + 1, ~0u, 0))
+		return;
+	for (int fd = STDERR_FILENO + 1; fd < most && fd < 65536; fd++)
+		close(fd);
+}
+
+/* Only the child returns. */
+static void leave_parent(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		exit(STATUS_REFUSED);
+	if (pid > 0)
+		_exit(0);
+}
+
+/* The wrapper has let go of us already: no need to leave it once more. */
+static void detach(bool orphan)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	if (!orphan || setsid() < 0) {
+		leave_parent();
+		setsid();
+	}
+	for (int i = 0; i <= STDERR_FILENO; i++)
+		dup2(fd, i);
+	if (fd > STDERR_FILENO)
+		close(fd);
+	if (chdir("/"))
+		return; /* some directory stays in use, as by any other program */
+}
+
+/* --------------------------------------------------------------- the only one -- */
+
+/*
+ * Does the helper @id still answer? A pid tells less: it may be reused, stopped, or of another
+ * pid namespace. Who does not answer has lost its place, and finds that out when it wakes.
+ */
+static bool answers(struct wp_header *header, uint64_t id)
+{
+	uint64_t shown_ns = word_read(&header->helper_ns);
+
+	kernel_wake(&header->wake);
+	for (uint64_t waited_ns = 0; waited_ns < ANSWER_NS; waited_ns += ASK_STEP_NS) {
+		kernel_sleep_ns(ASK_STEP_NS);
+		if (word_read(&header->helper_id) != id)
+			return false;
+		if (word_read(&header->helper_ns) != shown_ns)
+			return true;
+	}
+	return false;
+}
+
+/* @silent_id: of one that did not answer; it is not asked twice. */
+static bool is_taken(struct wp_header *header, uint64_t *silent_id)
+{
+	uint64_t id = word_read(&header->helper_id);
+
+	if (!id || id == *silent_id)
+		return false;
+	if (answers(header, id))
+		return true;
+	*silent_id = id;
+	return false;
+}
+
+static bool become_the_one(struct helper *helper, uint64_t *silent_id)
+{
+	struct wp_header *header = &helper->map->header;
+
+	for (int claim = 0; claim < CLAIMS; claim++) {
+		if (is_taken(header, silent_id))
+			return false;
+		if (word_replace(&header->helper_id, 0, helper->id) ||
+		    word_replace(&header->helper_id, *silent_id, helper->id)) {
+			word_write(&header->helper_ns, kernel_now_ns());
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Order: whoever starts a command enters its task first and then looks for a helper. So either it
+ * found us gone, or we find its task now and stay.
+ */
+static bool leave(struct helper *helper)
+{
+	struct wp_header *header = &helper->map->header;
+	struct tasks tasks = TASKS_INIT;
+	bool wanted;
+
+	if (!helper_is_the_one(helper))
+		return true;
+	word_write(&header->pressure_q10, 0);
+	word_write(&header->kernel_limit_bytes, 0);
+	if (!word_replace(&header->helper_id, helper->id, 0))
+		return true;
+	wanted = tasks_live(&tasks, helper, kernel_now_ns());
+	tasks_forget(&tasks);
+	return !wanted || !word_replace(&header->helper_id, 0, helper->id);
+}
+
+/* ----------------------------------------------------------------------- main -- */
+
+static void help(struct helper *helper)
+{
+	helper->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (helper->wake_fd >= 0 && aging_start(helper)) {
+		do {
+			rounds(helper);
+		} while (!leave(helper));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct segment segment;
+	struct options options = { 0 };
+	struct helper helper = { .root = "" };
+	uint64_t silent_id = 0;
+	struct stat st;
+
+	conf_defaults(&options.conf);
+	/* The wrapper has complained already. */
+	conf_read(&options.conf, environ, NULL, NULL);
+	read_options(&options, argc, argv);
+	if (options.conf.disable || options.conf.helper == CONF_HELPER_OFF)
+		return 0;
+	close_inherited();
+	segment_attach(&segment, options.conf.segment);
+	if (!segment_ready(&segment) || segment.state != SEGMENT_SHARED ||
+	    stat("/proc/self/ns/pid", &st))
+		return 0;
+	helper.map = segment.map;
+	helper.namespace_id = st.st_ino;
+	if (options.starter_pid)
+		tasks_enter(&helper, options.starter_pid);
+	if (is_taken(&helper.map->header, &silent_id))
+		return 0;
+	if (!options.foreground)
+		detach(options.starter_pid != 0);
+	helper.id = kernel_task_id();
+	if (become_the_one(&helper, &silent_id))
+		help(&helper);
+	return 0;
+}

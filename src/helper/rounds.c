@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "helper/rounds.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "core/bandwidth.h"
+#include "core/control.h"
+#include "helper/devices.h"
+#include "helper/memory.h"
+#include "helper/tails.h"
+#include "helper/tasks.h"
+#include "host/kernel.h"
+#include "shm/device.h"
+#include "shm/file.h"
+
+#define LEAVE_NS WP_SEC(10) /* after the last task is gone */
+#define LOOK_NS WP_SEC(10)  /* for tasks that can not be watched */
+#define SECOND_NS WP_SEC(1)
+#define MEASURE_NS WP_MS(100)
+#define FOR_EVER UINT64_MAX
+
+struct state {
+	struct helper *helper;
+	struct tasks tasks;
+	struct tails tails;
+	struct devices devices;
+	uint64_t gone_ns;    /* since when nobody lives, 0 = somebody does */
+	uint64_t second_ns;  /* when the next look of every second is due */
+	uint64_t measure_ns; /* when the next statistics are */
+};
+
+/* True once nobody has lived for LEAVE_NS. */
+static bool is_over(struct state *state, uint64_t now_ns)
+{
+	if (tasks_live(&state->tasks, state->helper, now_ns))
+		state->gone_ns = 0;
+	else if (!state->gone_ns)
+		state->gone_ns = now_ns;
+	return state->gone_ns && now_ns >= state->gone_ns + LEAVE_NS;
+}
+
+/*
+ * Nobody is left to do it on a slow path: orphans go at the learned rate, sums are mended.
+ * True while something is outstanding.
+ */
+static bool drain_orphans(struct wp_segment *map, uint64_t now_ns)
+{
+	bool outstanding = false;
+
+	for (size_t slot = 0; slot < WP_DEVICES; slot++) {
+		struct wp_device *device = &map->devices[slot];
+		struct control control;
+
+		if (!word_read(&device->key) || !device_outstanding_bytes(device))
+			continue;
+		device_control(device, &control);
+		device_drain_orphans(device, bandwidth_assumed_bps(&control.bandwidth),
+				     now_ns);
+		outstanding = true;
+	}
+	return outstanding;
+}
+
+/* What changes slowly. */
+static void every_second(struct state *state, uint64_t now_ns)
+{
+	memory_look(state->helper);
+	devices_look(&state->devices, state->helper);
+	file_sweep(state->helper->map, now_ns);
+	tails_find(&state->tails, state->helper, now_ns);
+}
+
+/* Do what is due. Returns the time until something is again. */
+static uint64_t work(struct state *state, uint64_t now_ns)
+{
+	struct wp_header *header = &state->helper->map->header;
+	bool outstanding = drain_orphans(state->helper->map, now_ns);
+	uint64_t wait_ns;
+	uint64_t tails_ns;
+
+	if (!outstanding && !word_read(&header->period_end_ns)) {
+		/* Why: what was true now need not be at the next write. */
+		word_write(&header->pressure_q10, 0);
+		return FOR_EVER;
+	}
+	if (now_ns >= state->second_ns) {
+		every_second(state, now_ns);
+		state->second_ns = now_ns + SECOND_NS;
+	}
+	if (outstanding && now_ns >= state->measure_ns) {
+		devices_measure(&state->devices, state->helper, now_ns);
+		state->measure_ns = now_ns + MEASURE_NS;
+	}
+	tails_ns = tails_step(&state->tails, state->helper, now_ns);
+	wait_ns = outstanding ? state->measure_ns - now_ns : FOR_EVER;
+	wait_ns = min_u64(wait_ns, state->second_ns - now_ns);
+	return tails_ns ? min_u64(wait_ns, tails_ns) : wait_ns;
+}
+
+/* Until @span_ns are over, somebody has changed header.wake, or the watched process ended. */
+static void rest(const struct state *state, uint64_t span_ns)
+{
+	struct pollfd fds[] = {
+		{ .fd = state->helper->wake_fd, .events = POLLIN },
+		{ .fd = state->tasks.pidfd, .events = POLLIN },
+	};
+	struct timespec span = {
+		.tv_sec = (time_t)(span_ns / WP_SEC(1)),
+		.tv_nsec = (long)(span_ns % WP_SEC(1)),
+	};
+	eventfd_t count;
+
+	if (ppoll(fds, 2, span_ns == FOR_EVER ? NULL : &span, NULL) > 0 &&
+	    (fds[0].revents & POLLIN))
+		eventfd_read(fds[0].fd, &count);
+}
+
+void rounds(struct helper *helper)
+{
+	static struct state state = { .tasks = TASKS_INIT };
+
+	state.helper = helper;
+	devices_begin(&state.devices);
+	for (;;) {
+		uint64_t now_ns = kernel_now_ns();
+		uint64_t wait_ns;
+
+		if (!helper_is_the_one(helper))
+			return;
+		word_write(&helper->map->header.helper_ns, now_ns);
+		if (is_over(&state, now_ns))
+			return;
+		wait_ns = work(&state, now_ns);
+		if (state.gone_ns)
+			wait_ns = min_u64(wait_ns, state.gone_ns + LEAVE_NS - now_ns);
+		if (state.tasks.unknown)
+			wait_ns = min_u64(wait_ns, LOOK_NS);
+		rest(&state, wait_ns);
+	}
+}
