@@ -110,7 +110,7 @@ void devices_begin(struct devices *devices)
 /* Why its real device's count: dirt of a partition is charged to the disk. */
 static bool was_written_to(struct devices *devices, const struct helper *helper, int slot)
 {
-	int real = helper_real_slot(helper->map, slot);
+	int real = device_real_slot(helper->map, slot);
 	uint64_t bytes = word_read(&helper->map->devices[real].dirtied_bytes);
 	bool changed = bytes != devices->dirtied_bytes[slot];
 

@@ -37,12 +37,4 @@ static inline bool helper_is_the_one(const struct helper *helper)
 	return word_read(&helper->map->header.helper_id) == helper->id;
 }
 
-/* The slot that stands for the device of @slot. */
-static inline int helper_real_slot(const struct wp_segment *map, int slot)
-{
-	uint64_t alias = word_read(&map->devices[slot].alias);
-
-	return alias && alias <= WP_DEVICES ? (int)alias - 1 : slot;
-}
-
 #endif

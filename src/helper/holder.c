@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "helper/read.h"
+#include "shm/device.h"
 #include "shm/file.h"
 
 #define PATH_BYTES 64
@@ -21,7 +22,7 @@ static bool is_of_slot(const struct wp_segment *map, int slot, uint64_t number)
 {
 	for (int i = 0; i < (int)WP_DEVICES; i++) {
 		if (word_read(&map->devices[i].key) == number + 1)
-			return helper_real_slot(map, i) == helper_real_slot(map, slot);
+			return device_real_slot(map, i) == device_real_slot(map, slot);
 	}
 	return false;
 }

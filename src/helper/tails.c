@@ -75,7 +75,7 @@ void tails_find(struct tails *tails, const struct helper *helper, uint64_t now_n
 
 static struct wp_device *device_of(const struct tail *tail, const struct helper *helper)
 {
-	int slot = helper_real_slot(helper->map, (int)(tail->key >> KEY_SLOT_SHIFT) - 1);
+	int slot = device_real_slot(helper->map, (int)(tail->key >> KEY_SLOT_SHIFT) - 1);
 
 	return &helper->map->devices[slot];
 }

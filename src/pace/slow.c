@@ -71,22 +71,21 @@ void slow_leave(struct slow *slow)
 	slow->task->inside_ns = 0;
 }
 
-/* The slot of the handle's device, or of the one that the helper found it to be a part of. */
 static int locate_device(struct wp_segment *map, const struct pace_handle *handle,
 			 uint64_t slots)
 {
 	int slot = (int)(slots >> 32) - 1;
-	uint64_t alias;
 
-	if (slot < 0 || slot >= (int)WP_DEVICES ||
-	    device_number(&map->devices[slot]) != handle->backing.device)
-		slot = device_slot(map, handle->backing.device);
-	if (slot < 0)
+	if (slot >= 0 && slot < (int)WP_DEVICES &&
+	    device_number(&map->devices[slot]) == handle->backing.device)
 		return slot;
-	alias = word_read(&map->devices[slot].alias);
-	return alias && alias <= WP_DEVICES ? (int)alias - 1 : slot;
+	return device_slot(map, handle->backing.device);
 }
 
+/*
+ * Why two slots: a file is known by its own device number, for inode numbers are unique there
+ * alone (two subvolumes of a btrfs); it is paced by the device that the helper found behind it.
+ */
 static void locate_slots(struct slow *slow, struct wp_segment *map)
 {
 	struct pace_handle *handle = slow->handle;
@@ -96,7 +95,7 @@ static void locate_slots(struct slow *slow, struct wp_segment *map)
 
 	if (device < 0)
 		return;
-	slow->flush.device = &map->devices[device];
+	slow->flush.device = &map->devices[device_real_slot(map, device)];
 	if (!file_is(map, file, device, handle->backing.inode))
 		file = file_slot(map, device, handle->backing.inode);
 	if (file >= 0) {

@@ -16,8 +16,8 @@ int device_slot(struct wp_segment *segment, uint64_t device_number)
 	uint64_t key = device_number + 1;
 	uint64_t start = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
 
-	for (uint64_t i = 0; i < WP_DEVICES; i++) {
-		uint64_t slot = (start + i) % WP_DEVICES;
+	for (uint64_t i = 0; i < DEVICE_SLOTS; i++) {
+		uint64_t slot = (start + i) % DEVICE_SLOTS;
 		uint64_t *word = &segment->devices[slot].key;
 		uint64_t seen = word_read(word);
 
@@ -27,6 +27,13 @@ int device_slot(struct wp_segment *segment, uint64_t device_number)
 			return (int)slot;
 	}
 	return -1;
+}
+
+int device_real_slot(const struct wp_segment *segment, int slot)
+{
+	uint64_t alias = word_read(&segment->devices[slot].alias);
+
+	return alias && alias <= DEVICE_SLOTS ? (int)alias - 1 : slot;
 }
 
 uint64_t device_number(const struct wp_device *device)

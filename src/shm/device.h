@@ -13,8 +13,14 @@
 
 #include "core/control.h"
 
+/* Slots in use. Why one less: a file's key holds slot + 1 in eight bits. */
+#define DEVICE_SLOTS (WP_DEVICES - 1)
+
 /* Slot of the device with this number, claimed where it is new; -1 when the table is full. */
 int device_slot(struct wp_segment *segment, uint64_t device_number);
+
+/* The slot that stands for the device in @slot: its own, or that of the disk it is a part of. */
+int device_real_slot(const struct wp_segment *segment, int slot);
 
 /* The device's number, from its key. */
 uint64_t device_number(const struct wp_device *device);

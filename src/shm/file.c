@@ -170,7 +170,7 @@ static void sweep_files(struct wp_segment *segment, uint64_t now_ns)
 
 		if (!key || device_slot < 0 || device_slot >= (int)WP_DEVICES)
 			continue;
-		device = &segment->devices[device_slot];
+		device = &segment->devices[device_real_slot(segment, device_slot)];
 		if (now_ns > word_read(&file->seen_ns) + SILENT_NS &&
 		    (word_read(&file->accounted_bytes) ||
 		     word_read(&file->inflight_bytes)))

@@ -14,6 +14,7 @@ here=$(dirname "$0")
 . "$here/../lab/paths.sh"
 
 peek=$lab_build/test/helper/peek
+[ -x "$peek" ] || bail_out "$peek is missing"
 
 lab_require ext4 || skip_all "$LAB_WHY"
 
@@ -186,7 +187,7 @@ stopped_writer()
 		"$LAB_WRITEPACE" dd if="$LAB_TMP/pipe" of="$LAB_MNT/tail" bs=64k \
 		iflag=fullblock status=none &
 	writer=$!
-	exec 7>"$LAB_TMP/pipe"
+	exec 7<>"$LAB_TMP/pipe" # does not wait for a reader
 	head -c 5M /dev/urandom >&7
 	sleep 0.2
 	kill -STOP $writer

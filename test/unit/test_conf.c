@@ -206,6 +206,28 @@ static void switches_are_0_and_1(void **state)
 	refuses("WRITEPACE_DISABLE", "0.5", "not a switch");
 }
 
+static void a_choice_is_the_place_of_its_word(void **state)
+{
+	(void)state;
+	takes("WRITEPACE_HELPER", "auto", FIELD(helper), 0);
+	takes("WRITEPACE_HELPER", "off", FIELD(helper), 1);
+	takes("WRITEPACE_TASK_LIMIT", "linear", FIELD(task_limit), 1);
+	takes("WRITEPACE_TASK_LIMIT", "off", FIELD(task_limit), 2);
+	refuses("WRITEPACE_HELPER", "on", "allowed: auto|off");
+	refuses("WRITEPACE_TASK_LIMIT", "sqrt|", "not a choice");
+	refuses("WRITEPACE_TASK_LIMIT", "sqr", "not a choice");
+}
+
+static void a_weight_is_a_whole_number_or_auto(void **state)
+{
+	(void)state;
+	takes("WRITEPACE_WEIGHT", "auto", FIELD(weight), 0);
+	takes("WRITEPACE_WEIGHT", "10000", FIELD(weight), 10000);
+	refuses("WRITEPACE_WEIGHT", "0", "out of range");
+	refuses("WRITEPACE_WEIGHT", "10001", "out of range");
+	refuses("WRITEPACE_WEIGHT", "5K", "not a number");
+}
+
 /* ------------------------------------------------------------ bad values ---- */
 
 static void what_is_no_time_is_refused(void **state)
@@ -496,6 +518,8 @@ int main(void)
 		cmocka_unit_test(rates_are_sizes_that_may_say_per_second),
 		cmocka_unit_test(shares_are_per_mille),
 		cmocka_unit_test(switches_are_0_and_1),
+		cmocka_unit_test(a_choice_is_the_place_of_its_word),
+		cmocka_unit_test(a_weight_is_a_whole_number_or_auto),
 		cmocka_unit_test(what_is_no_time_is_refused),
 		cmocka_unit_test(what_is_no_size_rate_or_share_is_refused),
 		cmocka_unit_test(limits_are_included_and_nothing_beyond),

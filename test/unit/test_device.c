@@ -56,14 +56,14 @@ static void device_number_zero_is_a_device(void **state)
 static void full_table_knows_its_own_and_no_more(void **state)
 {
 	struct wp_segment *segment = *state;
-	int slots[WP_DEVICES];
+	int slots[DEVICE_SLOTS];
 
-	for (uint64_t i = 0; i < WP_DEVICES; i++) {
+	for (uint64_t i = 0; i < DEVICE_SLOTS; i++) {
 		slots[i] = device_slot(segment, 7 * i);
-		assert_in_range(slots[i], 0, WP_DEVICES - 1);
+		assert_in_range(slots[i], 0, DEVICE_SLOTS - 1);
 	}
-	assert_int_equal(device_slot(segment, 7 * WP_DEVICES), -1);
-	for (uint64_t i = 0; i < WP_DEVICES; i++)
+	assert_int_equal(device_slot(segment, 7 * DEVICE_SLOTS), -1);
+	for (uint64_t i = 0; i < DEVICE_SLOTS; i++)
 		assert_int_equal(device_slot(segment, 7 * i), slots[i]);
 }
 

@@ -193,8 +193,8 @@ static void assert_held_at(uint64_t max_q10)
 			continue;
 		share = fprop_share(&domain, &first);
 		value = (double)share.numerator / (double)share.denominator;
-		highest = fmax(highest, value);
-		lowest = fmin(lowest, value);
+		highest = value > highest ? value : highest;
+		lowest = value < lowest ? value : lowest;
 	}
 	/* The second's own 100 at the end of a round lower it until the next. */
 	assert_true(highest <= (double)max_q10 / FPROP_MAX_Q10 + 0.005);
