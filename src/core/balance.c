@@ -27,6 +27,11 @@ static void see_task(struct verdict *verdict, const struct bounds *bounds)
 					.denominator = verdict->view.share_denominator };
 	uint64_t weight = verdict->view.weight ? verdict->view.weight : WEIGHT_NORMAL;
 
+	/* Why by weight: who may dirty more is not the heavier for it. */
+	if (share.denominator)
+		share.denominator =
+			max_u64(share.numerator,
+				mul_div(share.denominator, weight, WEIGHT_NORMAL));
 	verdict->task_limit_bytes =
 		limits_task_bytes(verdict->limit_bytes, share, bounds->penalty);
 	verdict->base_bps = max_u64(mul_div(verdict->base_bps, weight, WEIGHT_NORMAL), 1);
@@ -42,6 +47,15 @@ static uint64_t piece_bytes(uint64_t task_bps, uint64_t window_bytes)
 				 window_unit_bytes(window_bytes));
 
 	return clamp_u64(pow2_floor(bytes), PIECE_MIN_BYTES, PIECE_MAX_BYTES);
+}
+
+/*
+ * Many writers share a slow device by small thresholds; a piece longer than its threshold would
+ * be a lump that no pause can make up for, whatever the rate.
+ */
+static uint64_t within_poll(uint64_t bytes, uint64_t poll_bytes)
+{
+	return min_u64(bytes, max_u64(pow2_floor(poll_bytes), PIECE_LEAST_BYTES));
 }
 
 /* K5.3 step 2: no debt is carried out of free running. */
@@ -109,5 +123,7 @@ void balance(struct verdict *verdict, const struct view *view,
 		run_free(verdict);
 	else
 		run_paced(verdict, bounds);
-	verdict->piece_bytes = piece_bytes(verdict->task_bps, control->window.kept_bytes);
+	verdict->piece_bytes =
+		within_poll(piece_bytes(verdict->task_bps, control->window.kept_bytes),
+			    verdict->poll_bytes);
 }

@@ -10,6 +10,8 @@
 #include "core/control.h"
 
 #define WEIGHT_NORMAL 100u
+#define PIECE_LEAST_BYTES \
+	WP_PAGE_BYTES /* for tasks whose threshold is below PIECE_MIN_BYTES */
 #define PIECE_MIN_BYTES WP_KIB(64)
 #define PIECE_MAX_BYTES WP_MIB(8)
 

@@ -147,6 +147,8 @@ static void base_update(struct control *control, const struct control_sample *sa
 		ratelimit_under_ceiling(&control->ratelimit, &rate);
 	else if (elapsed_ns < BANDWIDTH_PERIOD_NS && control->bandwidth.avg_bps)
 		ratelimit_step(&control->ratelimit, &rate);
+	control->ratelimit.base_bps =
+		max_u64(control->ratelimit.base_bps, RATELIMIT_MIN_BPS);
 	restamp_base(control, sample);
 }
 

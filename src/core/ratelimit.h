@@ -13,6 +13,12 @@
 
 #include "base/types.h"
 
+/*
+ * What control keeps it at or above: one page per 200 ms, the smallest rate that pauses of at most 200 ms can enforce (K5.3). Lower,
+ * a base rate only makes a wall of every position.
+ */
+#define RATELIMIT_MIN_BPS (5 * WP_PAGE_BYTES)
+
 struct ratelimit {
 	uint64_t base_bps;     /* at least 1 */
 	uint64_t balanced_bps; /* of the last step */

@@ -167,7 +167,7 @@ static void check_verdict(const struct scale_device *device,
 	     verdict->pause_ns, WP_MS(200));
 	hold(verdict->pos_q10 <= 2 * WP_Q10, "the position ratio is at most two", device,
 	     verdict->pos_q10, 2 * WP_Q10);
-	hold(verdict->piece_bytes >= PIECE_MIN_BYTES &&
+	hold(verdict->piece_bytes >= PIECE_LEAST_BYTES &&
 		     verdict->piece_bytes <= PIECE_MAX_BYTES,
 	     "a piece is within its bounds", device, verdict->piece_bytes,
 	     PIECE_MAX_BYTES);

@@ -309,11 +309,6 @@ static double rate_of_disk(unsigned device)
 
 /*
  * What is measured today where it is not what was promised; 0 = it is.
- *
- * Weak: many writers on a slow device. What a task writes before it looks again is at least a
- * piece of 64 KiB; where that takes longer at its fair rate than two of the longest pauses, the
- * rest of the debt is forgiven and all of them together are too fast. They end at the wall, where
- * the base rate falls to nothing and who wakes first has it.
  */
 struct today {
 	double outstanding;
@@ -388,36 +383,26 @@ static void equal_10(void)
 
 static void equal_100(void)
 {
-	equal_on(&capped, 100, 30,
-		 (struct today){ .outstanding = 1.15,
-				 .jain = 0.9,
-				 .base_swing = 4,
-				 .visit_s = 70 });
+	equal_on(&capped, 100, 30, (struct today){ 0 });
 }
 
 static void equal_1000(void)
 {
 	struct scale_disk disk = even(100000000);
 
-	equal_on(&disk, 1000, 30,
-		 (struct today){ .jain = 0.3, .base_swing = 0.7, .visit_s = 25 });
+	equal_on(&disk, 1000, 30, (struct today){ 0 });
 }
 
 static void many_slow(void)
 {
-	equal_on(&capped, 512, 60,
-		 (struct today){ .outstanding = 1.15,
-				 .jain = 0.45,
-				 .base_swing = 0.6,
-				 .visit_s = 140 });
+	equal_on(&capped, 512, 60, (struct today){ 0 });
 }
 
 static void ten_slowest(void)
 {
 	struct scale_disk disk = even(256000);
 
-	equal_on(&disk, 10, 120,
-		 (struct today){ .jain = 0.1, .base_swing = 0.3, .visit_s = 181 });
+	equal_on(&disk, 10, 120, (struct today){ 0 });
 }
 
 static void weights(void)

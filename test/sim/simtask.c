@@ -116,7 +116,7 @@ static void check_verdict(const struct simtask *task)
 	balance(&verdict, &view, &control, &bounds);
 	hold(verdict.pos_q10 <= 2 * WP_Q10, "the position ratio is at most two");
 	hold(verdict.pause_ns <= PAUSE_MAX_NS, "a pause is at most 200 ms");
-	hold(task->pace.piece_bytes >= PIECE_MIN_BYTES &&
+	hold(task->pace.piece_bytes >= PIECE_LEAST_BYTES &&
 		     task->pace.piece_bytes <= PIECE_MAX_BYTES,
 	     "a piece is within its bounds");
 	see(&simtask_range.poll_bytes, task->pace.poll_bytes);

@@ -73,8 +73,9 @@ TEST(paced_verdict_by_hand)
 	assert_false(verdict.free_running);
 	assert_false(verdict.at_wall);
 	assert_false(verdict.dirtied_kept);
-	/* 350000 in 100 ms: 256 KiB */
-	assert_int_equal(verdict.piece_bytes, WP_KIB(256));
+	/* 350000 in 100 ms would be 256 KiB; the threshold is shorter */
+	assert_int_equal(verdict.poll_bytes, WP_KIB(128));
+	assert_int_equal(verdict.piece_bytes, WP_KIB(128));
 }
 
 TEST(runs_free_half_way_to_the_setpoint)
@@ -132,7 +133,7 @@ TEST(at_the_limit_is_the_wall)
 	assert_int_equal(verdict.task_bps, 0);
 	assert_int_equal(verdict.pause_ns, WP_MS(126));
 	assert_int_equal(verdict.poll_bytes, WP_PAGE_BYTES);
-	assert_int_equal(verdict.piece_bytes, PIECE_MIN_BYTES);
+	assert_int_equal(verdict.piece_bytes, PIECE_LEAST_BYTES);
 }
 
 TEST(limit_that_fell_leaves_a_quarter_of_the_rate)
@@ -202,15 +203,19 @@ static uint64_t piece_of(uint64_t task_bps, uint64_t window_bytes)
 	/* at 896 of 1024 */
 	setting.control.ratelimit.base_bps = task_bps / 7 * 8;
 	setting.control.window.kept_bytes = window_bytes;
+	/* a device so large that the threshold is long */
+	setting.control.bandwidth.avg_bps = UINT64_C(1) << 40;
+	setting.bounds.in_use_bps = 0;
+	setting.view.outstanding_bytes = (UINT64_C(1) << 40) / 1000 * 875;
 	return verdict_of(&setting).piece_bytes;
 }
 
 TEST(piece_is_a_power_of_two_within_bounds)
 {
-	assert_int_equal(piece_of(7, WP_MIB(64)), WP_KIB(64));
+	assert_int_equal(piece_of(7, WP_MIB(64)), PIECE_LEAST_BYTES);
 	assert_int_equal(piece_of(700000, WP_MIB(64)), WP_KIB(64));
-	/* 100 ms: 2.1 MB */
-	assert_int_equal(piece_of(21000000, WP_MIB(64)), WP_MIB(2));
+	/* 100 ms would be 2.1 MB, the threshold at half a longest pause is 1.3 */
+	assert_int_equal(piece_of(21000000, WP_MIB(64)), WP_MIB(1));
 	assert_int_equal(piece_of(UINT64_C(7) << 40, WP_MIB(64)), WP_MIB(8));
 }
 

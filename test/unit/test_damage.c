@@ -59,7 +59,7 @@ static void assert_sane(const struct wp_device *device, uint64_t now_ns)
 	balance(&verdict, &view, &control, &standard);
 	assert_in_range(verdict.pause_ns, 0, WP_MS(200));
 	assert_in_range(verdict.pos_q10, 0, 2048);
-	assert_in_range(verdict.piece_bytes, PIECE_MIN_BYTES, PIECE_MAX_BYTES);
+	assert_in_range(verdict.piece_bytes, PIECE_LEAST_BYTES, PIECE_MAX_BYTES);
 	assert_true(verdict.poll_bytes >= WP_PAGE_BYTES);
 	assert_true(verdict.limit_bytes >= LIMITS_ROOM_BYTES);
 }
