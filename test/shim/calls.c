@@ -234,7 +234,8 @@ static void descriptors(void)
 	close(other);
 }
 
-static int print_list(FILE *stream, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int print_list(FILE *stream,
+							    const char *format, ...)
 {
 	va_list list;
 	int printed;

@@ -14,6 +14,7 @@ bench=${LAB_WRITEPACE%/*}/test/bench/bench
 idle_s=${WRITEPACE_IDLE_S:-5} # design 13 says 60; make check-long does that
 lab_require || skip_all "$LAB_WHY"
 lab_forget
+export WRITEPACE_HELPER=off # the program alone is looked at
 
 if command -v valgrind >/dev/null; then
 	added=$("$bench" fastpath --runs 1 --tsv 2>/dev/null |

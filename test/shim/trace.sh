@@ -17,6 +17,7 @@ lab_require ext4 || skip_all "$LAB_WHY"
 head -c 12M /dev/urandom >"$LAB_TMP/source"
 lab_make ext4 300 10485760 || bail_out "$LAB_WHY"
 lab_forget
+export WRITEPACE_HELPER=off # the program alone is looked at
 
 # Calls of these families from the program's first own one on (it opens its input), without
 # calls that strace has no name for (cachestat, which makes no descriptor).
