@@ -190,8 +190,6 @@ void control_step(struct control *control, const struct control_sample *sample,
 	struct window_sample window = {
 		.now_ns = sample->now_ns,
 		.written_bytes = sample->written_bytes,
-		.starts = sample->starts,
-		.busy_starts = sample->busy_starts,
 		.busy = sample->idle_ns <= control->stamp_ns,
 	};
 

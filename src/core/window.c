@@ -56,18 +56,10 @@ static bool up_ended(struct window *window, uint64_t rate_bps)
 	return false;
 }
 
-/* Would more depth show anything? Only where units wait for one another. */
-static void hold_ended(struct window *window, const struct window_sample *sample,
-		       uint64_t rate_bps)
+static void hold_ended(struct window *window, uint64_t rate_bps)
 {
-	uint64_t starts = sample->starts - window->epoch_starts;
-	uint64_t busy_starts = sample->busy_starts - window->epoch_busy_starts;
-
 	window->kept_bps = rate_bps;
-	if (busy_starts >= starts / 2)
-		begin(window, WINDOW_UP, 2 * window->kept_bytes);
-	else
-		up_failed(window);
+	begin(window, WINDOW_UP, 2 * window->kept_bytes);
 }
 
 static void down_ended(struct window *window, uint64_t rate_bps)
@@ -77,15 +69,14 @@ static void down_ended(struct window *window, uint64_t rate_bps)
 	begin(window, WINDOW_HOLD, window->kept_bytes);
 }
 
-static bool epoch_ended(struct window *window, const struct window_sample *sample,
-			uint64_t rate_bps)
+static bool epoch_ended(struct window *window, uint64_t rate_bps)
 {
 	switch (window->phase) {
 	case WINDOW_START:
 		start_ended(window, rate_bps);
 		return false;
 	case WINDOW_HOLD:
-		hold_ended(window, sample, rate_bps);
+		hold_ended(window, rate_bps);
 		return false;
 	case WINDOW_UP:
 		return up_ended(window, rate_bps);
@@ -124,12 +115,9 @@ bool window_step(struct window *window, const struct window_sample *sample)
 	}
 	if (anew || !sample->busy || epoch_is_over(window, elapsed_ns, written_bytes)) {
 		if (!anew && sample->busy)
-			paid = epoch_ended(window, sample,
-					   rate_of(written_bytes, elapsed_ns));
+			paid = epoch_ended(window, rate_of(written_bytes, elapsed_ns));
 		window->epoch_ns = sample->now_ns;
 		window->epoch_written_bytes = sample->written_bytes;
-		window->epoch_starts = sample->starts;
-		window->epoch_busy_starts = sample->busy_starts;
 	}
 	window->bytes = clamp_u64(window->bytes, WINDOW_MIN_BYTES, cap_bytes);
 	window->kept_bytes = clamp_u64(window->kept_bytes, WINDOW_MIN_BYTES, cap_bytes);

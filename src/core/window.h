@@ -11,8 +11,7 @@
  *   HOLD        the rate to compare with; 0.3 s long, twice that after each UP that did not pay,
  *               up to 32 s
  *   UP          0.3 s at twice the window, units a quarter quicker (core/spacing.h): stays when
- *               more than half of that quarter came through. Left out where fewer than half of
- *               the starts of HOLD found the device busy: there is nothing a depth could hide
+ *               more than half of that quarter came through
  *   HOLD_AGAIN  1 s, and
  *   DOWN        1 s at half the window: stays when no more than 1 % is lost. Only once HOLD has
  *               grown to 2 s: what has just been found is not doubted at once
@@ -51,16 +50,12 @@ struct window {
 	uint64_t hold_ns;    /* length of the next HOLD */
 	uint64_t epoch_ns;   /* start of the epoch */
 	uint64_t epoch_written_bytes;
-	uint64_t epoch_starts;
-	uint64_t epoch_busy_starts;
 };
 
 struct window_sample {
 	uint64_t now_ns;
 	uint64_t written_bytes; /* completions of the device, ever */
 	uint64_t cap_bytes;     /* latency target * bandwidth */
-	uint64_t starts;        /* units started, ever */
-	uint64_t busy_starts;   /* looks that found one due and the device busy, ever */
 	bool busy;              /* all the time since the sample before */
 };
 

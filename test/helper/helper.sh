@@ -17,6 +17,7 @@ peek=$lab_build/test/helper/peek
 [ -x "$peek" ] || bail_out "$peek is missing"
 
 lab_require ext4 || skip_all "$LAB_WHY"
+export WRITEPACE_HELPER=auto
 
 # The helpers of the segment in use, by who maps it.
 helpers()

@@ -402,7 +402,8 @@ static void ten_slowest(void)
 {
 	struct scale_disk disk = even(256000);
 
-	equal_on(&disk, 10, 120, (struct today){ 0 });
+	/* Weak: pauses of 200 ms at 25 KB/s each are few pages apart */
+	equal_on(&disk, 10, 120, (struct today){ .jain = 0.97 });
 }
 
 static void weights(void)
