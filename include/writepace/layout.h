@@ -103,7 +103,8 @@ struct wp_device {
 	uint64_t stat_inflight; /* requests */
 	uint64_t
 		orphan_stat_bytes; /* stat_written_bytes when orphans were last drained */
-	uint64_t reserved[6];
+	uint64_t ceiling_ns; /* replaced: the clock of writers under a ceiling */
+	uint64_t reserved[5];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */

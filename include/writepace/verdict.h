@@ -40,9 +40,10 @@ struct verdict {
 	uint64_t poll_bytes;     /* check again after this much */
 	uint64_t piece_bytes;    /* longest part of a call between two checks */
 	uint64_t paused_when_ns; /* for the next view */
+	uint64_t owed_bytes;     /* of the view's dirtied_bytes, not paid for yet */
 	bool free_running;       /* well below the setpoint: nobody sleeps */
-	bool at_wall; /* over the limit and its gentle room: ask again after the pause */
-	bool dirtied_kept; /* dirtied_bytes stay owed */
+	bool at_wall;            /* over the limit and its gentle room */
+	bool again; /* ask again after the pause: at the wall, or bytes are owed */
 };
 
 #endif

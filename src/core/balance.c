@@ -2,6 +2,7 @@
 #include "core/balance.h"
 
 #include "base/fixed.h"
+#include "core/ceiling.h"
 #include "core/pause.h"
 #include "core/position.h"
 
@@ -72,7 +73,7 @@ static void run_free(struct verdict *verdict)
 			PIECE_MIN_BYTES);
 }
 
-static void run_paced(struct verdict *verdict, const struct bounds *bounds)
+static void run_paced(struct verdict *verdict)
 {
 	struct pause_view view = {
 		.now_ns = verdict->view.now_ns,
@@ -89,17 +90,7 @@ static void run_paced(struct verdict *verdict, const struct bounds *bounds)
 		sub_u64(verdict->wall_bytes,
 			verdict->limit_bytes - verdict->task_limit_bytes),
 		verdict->view.outstanding_bytes);
-	if (bounds->rate_bps) {
-		/* Why: under a user's ceiling the device is idle in between; being below the
-		 * setpoint is no reason to go faster. */
-		verdict->pos_q10 = min_u64(verdict->pos_q10, WP_Q10);
-		view.outstanding_bytes =
-			max_u64(view.outstanding_bytes, verdict->setpoint_bytes);
-		view.bandwidth_bps = min_u64(view.bandwidth_bps, bounds->rate_bps);
-	}
 	verdict->task_bps = ratelimit_task_bps(verdict->base_bps, verdict->pos_q10);
-	if (bounds->rate_bps)
-		verdict->task_bps = min_u64(verdict->task_bps, bounds->rate_bps);
 	verdict->at_wall = !verdict->task_bps;
 	view.task_bps = verdict->task_bps;
 	pause_plan(&plan, &view);
@@ -108,7 +99,8 @@ static void run_paced(struct verdict *verdict, const struct bounds *bounds)
 	verdict->pause_ns = plan.pause_ns;
 	verdict->poll_bytes = plan.poll_bytes;
 	verdict->paused_when_ns = plan.paused_when_ns;
-	verdict->dirtied_kept = plan.dirtied_kept;
+	verdict->owed_bytes = plan.owed_bytes;
+	verdict->again = plan.pause_ns && (verdict->at_wall || plan.owed_bytes);
 }
 
 void balance(struct verdict *verdict, const struct view *view,
@@ -117,12 +109,14 @@ void balance(struct verdict *verdict, const struct view *view,
 	*verdict = (struct verdict){ .view = *view };
 	see_device(verdict, control, bounds);
 	see_task(verdict, bounds);
-	if (!bounds->rate_bps &&
-	    view->outstanding_bytes <=
-		    position_free(verdict->limit_bytes, verdict->background_bytes))
+	if (view->outstanding_bytes <=
+	    position_free(verdict->limit_bytes, verdict->background_bytes))
 		run_free(verdict);
 	else
-		run_paced(verdict, bounds);
+		run_paced(verdict);
+	if (bounds->rate_bps)
+		verdict->poll_bytes = min_u64(verdict->poll_bytes,
+					      ceiling_poll_bytes(bounds->rate_bps));
 	verdict->piece_bytes =
 		within_poll(piece_bytes(verdict->task_bps, control->window.kept_bytes),
 			    verdict->poll_bytes);

@@ -30,7 +30,6 @@ uint64_t control_limit_bytes(const struct control *control, const struct bounds 
 		.bandwidth_bps = control->bandwidth.avg_bps,
 		.newcomer_bytes = newcomer_bytes(control),
 		.drain_ns = bounds->drain_ns,
-		.rate_bps = bounds->rate_bps,
 		.global_bytes = control_global_bytes(control, bounds),
 		.outstanding_bytes = bounds->outstanding_bytes,
 		.share = bounds->share,
@@ -39,9 +38,18 @@ uint64_t control_limit_bytes(const struct control *control, const struct bounds 
 	return limits_device_bytes(&view);
 }
 
-uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bounds)
+static uint64_t background_line(uint64_t limit_bytes, const struct bounds *bounds)
 {
 	return mul_div(limit_bytes, bounds->background_pm, 1000);
+}
+
+/* Under a ceiling of the rate no more is left dirty than the drain target's worth of that. */
+uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bounds)
+{
+	if (bounds->rate_bps)
+		limit_bytes = min_u64(limit_bytes,
+				      ns_to_bytes(bounds->drain_ns, bounds->rate_bps));
+	return background_line(limit_bytes, bounds);
 }
 
 static void restamp_bandwidth(struct control *control,
@@ -123,12 +131,10 @@ static void base_update(struct control *control, const struct control_sample *sa
 {
 	uint64_t elapsed_ns = sub_u64(sample->now_ns, control->base_stamp_ns);
 	uint64_t limit_bytes = control_limit_bytes(control, bounds);
-	uint64_t background_bytes = control_background_bytes(limit_bytes, bounds);
-	uint64_t bandwidth_bps = bandwidth_assumed_bps(&control->bandwidth);
+	/* Why without the ceiling: this state is shared with those who have none. */
+	uint64_t background_bytes = background_line(limit_bytes, bounds);
 	struct ratelimit_sample rate = {
-		.bandwidth_bps = bounds->rate_bps ?
-					 min_u64(bandwidth_bps, bounds->rate_bps) :
-					 bandwidth_bps,
+		.bandwidth_bps = bandwidth_assumed_bps(&control->bandwidth),
 		.pos_q10 = position_strict_q10(limit_bytes, background_bytes,
 					       control->wall_bytes,
 					       sample->outstanding_bytes),
@@ -143,9 +149,7 @@ static void base_update(struct control *control, const struct control_sample *sa
 	rate.dirty_bps = rate_of(
 		sub_u64(sample->dirtied_bytes, control->base_dirtied_bytes), elapsed_ns);
 	/* Why the period: after a long silence the dirty rate is an average over nothing. */
-	if (elapsed_ns < BANDWIDTH_PERIOD_NS && bounds->rate_bps)
-		ratelimit_under_ceiling(&control->ratelimit, &rate);
-	else if (elapsed_ns < BANDWIDTH_PERIOD_NS && control->bandwidth.avg_bps)
+	if (elapsed_ns < BANDWIDTH_PERIOD_NS && control->bandwidth.avg_bps)
 		ratelimit_step(&control->ratelimit, &rate);
 	control->ratelimit.base_bps =
 		max_u64(control->ratelimit.base_bps, RATELIMIT_MIN_BPS);

@@ -42,7 +42,7 @@ struct control {
 struct bounds {
 	uint64_t drain_ns;
 	uint64_t latency_ns;
-	uint64_t rate_bps;      /* 0 = none */
+	uint64_t rate_bps;      /* the user's ceiling, 0 = none (core/ceiling.h) */
 	uint64_t ceiling_bytes; /* 0 = none */
 	uint64_t kernel_bytes;  /* 0 = unknown */
 	uint64_t background_pm;

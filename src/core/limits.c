@@ -45,8 +45,6 @@ uint64_t limits_device_bytes(const struct limits_view *view)
 	else
 		bytes = min_u64(max_u64(bytes, LIMITS_NEWCOMER_BYTES),
 				view->newcomer_bytes);
-	if (view->rate_bps)
-		bytes = min_u64(bytes, ns_to_bytes(view->drain_ns, view->rate_bps));
 	bytes = min_u64(bytes, view->global_bytes);
 	return max_u64(bytes, LIMITS_ROOM_BYTES);
 }

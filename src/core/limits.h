@@ -30,7 +30,6 @@ struct limits_view {
 	uint64_t bandwidth_bps;  /* of the device, 0 = unknown */
 	uint64_t newcomer_bytes; /* limit of a device of unknown bandwidth */
 	uint64_t drain_ns;
-	uint64_t rate_bps;             /* user's ceiling of the device's rate, 0 = none */
 	uint64_t global_bytes;         /* of limits_global_bytes() */
 	uint64_t outstanding_bytes;    /* on all devices */
 	struct fprop_fraction share;   /* of the writeout; denominator 0 = all of it */

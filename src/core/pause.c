@@ -47,17 +47,17 @@ static void plan_poll(struct pause_plan *plan, const struct pause_view *view)
 }
 
 /* K5.3 step 11, first half: the task is on time or late, it does not sleep. */
-static void plan_no_sleep(struct pause_plan *plan, uint64_t now_ns, uint64_t when_ns,
-			  uint64_t period_ns, int64_t pause_ns)
+static void plan_no_sleep(struct pause_plan *plan, const struct pause_view *view,
+			  uint64_t when_ns, uint64_t period_ns, int64_t pause_ns)
 {
 	plan->pause_ns = 0;
 	plan->paused_when_ns = when_ns;
 	if (pause_ns < -(int64_t)PAUSE_FORGET_NS)
-		plan->paused_when_ns = now_ns;
+		plan->paused_when_ns = view->now_ns;
 	else if (period_ns)
 		plan->paused_when_ns = when_ns + period_ns;
 	else
-		plan->dirtied_kept = true;
+		plan->owed_bytes = view->dirtied_bytes;
 }
 
 void pause_plan(struct pause_plan *plan, const struct pause_view *view)
@@ -68,7 +68,7 @@ void pause_plan(struct pause_plan *plan, const struct pause_view *view)
 	int64_t pause_ns;
 
 	plan->max_pause_ns = pause_max_ns(view->outstanding_bytes, view->bandwidth_bps);
-	plan->dirtied_kept = false;
+	plan->owed_bytes = 0;
 	plan_poll(plan, view);
 	if (!view->task_bps) {
 		plan->pause_ns = plan->max_pause_ns;
@@ -80,13 +80,14 @@ void pause_plan(struct pause_plan *plan, const struct pause_view *view)
 		min_u64(bytes_to_ns(view->dirtied_bytes, view->task_bps), WP_SEC(3600));
 	pause_ns = (int64_t)period_ns - (int64_t)(now_ns - when_ns);
 	if (pause_ns < (int64_t)plan->min_pause_ns) {
-		plan_no_sleep(plan, now_ns, when_ns, period_ns, pause_ns);
+		plan_no_sleep(plan, view, when_ns, period_ns, pause_ns);
 		return;
 	}
 	if ((uint64_t)pause_ns > plan->max_pause_ns) {
-		/* at most one max_pause of debt goes into virtual time, the rest is forgiven */
-		now_ns += min_u64((uint64_t)pause_ns - plan->max_pause_ns,
-				  plan->max_pause_ns);
+		plan->owed_bytes =
+			min_u64(ns_to_bytes((uint64_t)pause_ns - plan->max_pause_ns,
+					    view->task_bps),
+				view->dirtied_bytes);
 		pause_ns = (int64_t)plan->max_pause_ns;
 	}
 	plan->pause_ns = (uint64_t)pause_ns;

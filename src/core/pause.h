@@ -6,8 +6,8 @@
  *   think  = now - paused_when          what they took outside the pause
  *   pause  = period - think             never above max_pause
  *
- * paused_when is virtual: a task that was too slow keeps up to a second of credit in it, one
- * that was too fast up to one max_pause of debt.
+ * paused_when is virtual: a task that was too slow keeps up to a second of credit in it. What
+ * one max_pause does not pay for stays owed, in bytes, and is paid for at the rate of the moment.
  */
 #ifndef WP_CORE_PAUSE_H
 #define WP_CORE_PAUSE_H
@@ -35,7 +35,7 @@ struct pause_plan {
 	uint64_t min_pause_ns;
 	uint64_t poll_bytes;     /* check again after this much */
 	uint64_t paused_when_ns; /* to be stored with the task */
-	bool dirtied_kept; /* the bytes stay owed: count them again at the next check */
+	uint64_t owed_bytes;     /* not paid for by this pause: count them again */
 };
 
 /* An eighth of the time the device needs for what is outstanding, at most PAUSE_MAX_NS (K5.3). */

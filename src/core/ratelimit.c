@@ -49,15 +49,3 @@ void ratelimit_step(struct ratelimit *ratelimit, const struct ratelimit_sample *
 	ratelimit->base_bps = max_u64(ratelimit->base_bps, 1);
 	ratelimit->balanced_bps = balanced_bps;
 }
-
-void ratelimit_under_ceiling(struct ratelimit *ratelimit,
-			     const struct ratelimit_sample *sample)
-{
-	uint64_t base_bps = min_u64(ratelimit->base_bps, sample->bandwidth_bps);
-	uint64_t balanced_bps =
-		min_u64(mul_div(base_bps, sample->bandwidth_bps, sample->dirty_bps | 1),
-			sample->bandwidth_bps);
-
-	ratelimit->base_bps = max_u64((base_bps + balanced_bps) / 2, 1);
-	ratelimit->balanced_bps = balanced_bps;
-}

@@ -26,7 +26,7 @@ struct ratelimit {
 
 struct ratelimit_sample {
 	uint64_t dirty_bps;     /* what all writers of the device dirtied */
-	uint64_t bandwidth_bps; /* what the device writes, or may write */
+	uint64_t bandwidth_bps; /* what the device writes */
 	uint64_t pos_q10;       /* position ratio, 0..2048 */
 	uint64_t outstanding_bytes;
 	uint64_t setpoint_bytes;
@@ -34,13 +34,6 @@ struct ratelimit_sample {
 
 /* base * pos / 1024: what one task may dirty per second. */
 uint64_t ratelimit_task_bps(uint64_t base_bps, uint64_t pos_q10);
-
-/*
- * The same under a user's ceiling, sample->bandwidth_bps: the device is idle in between and no
- * position tells anything, so the base rate goes half way to the balanced one at each step.
- */
-void ratelimit_under_ceiling(struct ratelimit *ratelimit,
-			     const struct ratelimit_sample *sample);
 
 /* One step, every 200 ms. base_bps stays within 1 and the bandwidth's order of magnitude. */
 void ratelimit_step(struct ratelimit *ratelimit, const struct ratelimit_sample *sample);

@@ -47,6 +47,7 @@ void pace_close(struct pace_process *process, struct pace_task *task,
 		slow_tick(&slow, 0);
 		if (slow.flush.file) {
 			drain(&slow);
+			slow_wait_ceiling(&slow, 0);
 			file_abandon(slow.flush.file, slow.flush.device, slow.now_ns);
 		}
 	}

@@ -56,8 +56,7 @@ static void keep(const struct slow *slow, const struct verdict *verdict)
 	task->poll_bytes = poll_bytes(slow, verdict);
 	task->piece_bytes = verdict->piece_bytes;
 	task->paused_when_ns = verdict->paused_when_ns;
-	if (!verdict->dirtied_kept)
-		task->owed_bytes = 0;
+	task->owed_bytes = verdict->owed_bytes;
 }
 
 /* Has the device completed nothing since @since_ns for longer than anybody should be held? */
@@ -99,7 +98,7 @@ static void push(struct slow *slow, const struct verdict *verdict)
 		slow_push(slow, min_u64(slow->task->owed_bytes, PUSH_MAX_BYTES));
 }
 
-/* One sleep for what was dirtied before; at the wall again and again (K5.3 step 13). */
+/* Sleep for what was dirtied before; at the wall again and again (K5.3 step 13). */
 static void pay(struct slow *slow)
 {
 	uint64_t since_ns = slow->now_ns;
@@ -110,7 +109,7 @@ static void pay(struct slow *slow)
 		push(slow, &verdict);
 	while (verdict.pause_ns && slow->manner != PACE_NO_SLEEP) {
 		keep(slow, &verdict);
-		if (!pause_once(slow, &verdict) || !verdict.at_wall ||
+		if (!pause_once(slow, &verdict) || !verdict.again ||
 		    is_dead(slow, since_ns))
 			return;
 		decide(slow, &verdict);
@@ -135,10 +134,13 @@ bool pace_before(struct pace_process *process, struct pace_task *task,
 	same = slow_locate(&slow);
 	if (same && slow.flush.device) {
 		uint64_t limit_bytes = control_limit_bytes(&slow.control, &slow.bounds);
+		uint64_t background_bytes =
+			control_background_bytes(limit_bytes, &slow.bounds);
 
 		slow_take_dirt(&slow);
-		slow_tick(&slow, control_background_bytes(limit_bytes, &slow.bounds));
+		slow_tick(&slow, background_bytes);
 		pay(&slow);
+		slow_wait_ceiling(&slow, background_bytes);
 	} else {
 		task->charged_bytes = 0;
 	}

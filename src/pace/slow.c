@@ -178,6 +178,10 @@ void slow_take_dirt(struct slow *slow)
 	slow->others_bytes = sub_u64(handle_bytes, slow->charged_bytes);
 	task->unplaced_bytes -= slow->dirtied_bytes;
 	task->owed_bytes += slow->dirtied_bytes;
+	if (slow->bounds.rate_bps)
+		slow->ceiling_ns = device_ceiling_ns(
+			slow->flush.device, slow->dirtied_bytes + slow->others_bytes,
+			slow->bounds.rate_bps, slow->now_ns);
 	locate_task(slow);
 	count_dirt(slow);
 }
@@ -285,4 +289,13 @@ bool slow_sleep(struct slow *slow, uint64_t until_ns)
 	if (slow->manner == PACE_BLOCKED)
 		return !signal_pending();
 	return !interrupted;
+}
+
+void slow_wait_ceiling(struct slow *slow, uint64_t background_bytes)
+{
+	if (slow->manner == PACE_NO_SLEEP || slow->ceiling_ns <= slow->now_ns)
+		return;
+	word_add(&slow->process->totals.sleeps, 1);
+	while (slow->now_ns < slow->ceiling_ns && slow_sleep(slow, slow->ceiling_ns))
+		slow_tick(slow, background_bytes);
 }

@@ -25,6 +25,7 @@ struct slow {
 	uint64_t
 		others_bytes; /* charged to this file by other threads, not yet settled */
 	uint64_t dirty_bytes; /* of the file, not yet in flight */
+	uint64_t ceiling_ns;  /* under a ceiling of the rate: when to go on */
 	struct bounds bounds;
 	struct control control; /* copy of the device's */
 };
@@ -46,6 +47,9 @@ void slow_tick(struct slow *slow, uint64_t background_bytes);
  * turn accordingly longer.
  */
 void slow_push(struct slow *slow, uint64_t bytes);
+
+/* Wait for the clock of those who have a ceiling of the rate. A debt stays in it. */
+void slow_wait_ceiling(struct slow *slow, uint64_t background_bytes);
 
 /* Sleep one step, at most until @until_ns; false when a signal asks for an end. */
 bool slow_sleep(struct slow *slow, uint64_t until_ns);

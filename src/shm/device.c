@@ -3,9 +3,11 @@
 
 #include "base/fixed.h"
 #include "base/order.h"
+#include "core/ceiling.h"
 
 #define BELIEF_BYTES WP_GIB(1024) /* more outstanding than this is damage */
 
+#define CEILING_TRIES 64
 #define STAT_FRESH_NS WP_SEC(1)
 #define ORPHAN_LIFE_NS WP_SEC(35)
 
@@ -142,6 +144,21 @@ void device_looked(struct wp_device *device, bool wanted, uint64_t patience_ns,
 	if (!wanted || now_ns > last_ns + patience_ns ||
 	    (overdue && !device_inflight_bytes(device)))
 		word_write(&device->idle_ns, now_ns);
+}
+
+uint64_t device_ceiling_ns(struct wp_device *device, uint64_t bytes, uint64_t rate_bps,
+			   uint64_t now_ns)
+{
+	uint64_t next_ns = now_ns;
+
+	for (int try = 0; try < CEILING_TRIES; try++) {
+		uint64_t clock_ns = word_read(&device->ceiling_ns);
+
+		next_ns = ceiling_clock_ns(clock_ns, now_ns, bytes, rate_bps);
+		if (word_replace(&device->ceiling_ns, clock_ns, next_ns))
+			break;
+	}
+	return next_ns;
 }
 
 void device_control(const struct wp_device *device, struct control *control)

@@ -48,6 +48,13 @@ void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 void device_looked(struct wp_device *device, bool wanted, uint64_t patience_ns,
 		   uint64_t now_ns);
 
+/*
+ * @bytes were dirtied under a ceiling of @rate_bps, which all who have one share: they may go on
+ * at the time returned.
+ */
+uint64_t device_ceiling_ns(struct wp_device *device, uint64_t bytes, uint64_t rate_bps,
+			   uint64_t now_ns);
+
 /* Copy the control state; words may be of two steps, each is valid by itself. */
 void device_control(const struct wp_device *device, struct control *control);
 

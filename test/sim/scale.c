@@ -416,7 +416,7 @@ static void trace(const struct scale_task *task, const struct verdict *verdict)
 		verdict->piece_bytes,
 		verdict->free_running,
 		verdict->at_wall,
-		verdict->dirtied_kept,
+		verdict->owed_bytes,
 		device->control.window.bytes,
 		device->flight_bytes,
 		device->written_bytes,
@@ -459,15 +459,14 @@ static void keep(struct scale_task *task, struct scale_device *device,
 	task->piece_bytes = verdict->piece_bytes;
 	/* What it may write until it looks again; at the wall it goes nowhere, and what it wrote
 	 * last still stands. */
-	if (!verdict->at_wall) {
+	if (!verdict->again) {
 		device->room_bytes -= task->room_bytes;
 		task->room_bytes = task->poll_bytes + task->piece_bytes;
 		device->room_bytes += task->room_bytes;
 	}
 	task->paused_when_ns = verdict->paused_when_ns;
-	task->at_wall = verdict->at_wall;
-	if (!verdict->dirtied_kept)
-		task->owed_bytes = 0;
+	task->again = verdict->again;
+	task->owed_bytes = verdict->owed_bytes;
 }
 
 /* A task slower than its share starts what it wrote (src/pace: push). */
@@ -550,7 +549,7 @@ static bool again(struct scale_task *task, struct scale_device *device)
 	device->sleepers--;
 	task->longest_ns = max_u64(task->longest_ns, scale.now_ns - task->since_ns);
 	look(device);
-	if (!task->at_wall)
+	if (!task->again)
 		return false;
 	if (is_dead(task, device)) {
 		device->released = true;

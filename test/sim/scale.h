@@ -124,7 +124,7 @@ struct scale_task {
 	uint64_t since_ns; /* when it came to the slow path */
 	uint64_t dirtied_word;
 	bool sleeps;
-	bool at_wall;
+	bool again;
 };
 
 struct scale_event {

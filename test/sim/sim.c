@@ -49,7 +49,7 @@ static bool open_trace(const char *path)
 	      "task_limit_bytes\tbackground_bytes\tsetpoint_bytes\twall_bytes\t"
 	      "bandwidth_bps\tbase_bps\tpos_q10\ttask_bps\tmax_pause_ns\t"
 	      "min_pause_ns\tpause_ns\tpoll_bytes\tpiece_bytes\tfree_running\t"
-	      "at_wall\tdirtied_kept\twindow_bytes\tflight_bytes\twritten_bytes\n",
+	      "at_wall\towed_bytes\twindow_bytes\tflight_bytes\twritten_bytes\n",
 	      scale.trace);
 	return true;
 }

@@ -72,7 +72,7 @@ TEST(paced_verdict_by_hand)
 	assert_int_equal(verdict.paused_when_ns, NOW + WP_MS(100));
 	assert_false(verdict.free_running);
 	assert_false(verdict.at_wall);
-	assert_false(verdict.dirtied_kept);
+	assert_int_equal(verdict.owed_bytes, 0);
 	/* 350000 in 100 ms would be 256 KiB; the threshold is shorter */
 	assert_int_equal(verdict.poll_bytes, WP_KIB(128));
 	assert_int_equal(verdict.piece_bytes, WP_KIB(128));
@@ -90,7 +90,7 @@ TEST(runs_free_half_way_to_the_setpoint)
 	assert_true(verdict.free_running);
 	assert_int_equal(verdict.pause_ns, 0);
 	assert_int_equal(verdict.paused_when_ns, NOW); /* no debt, no credit */
-	assert_false(verdict.dirtied_kept);
+	assert_int_equal(verdict.owed_bytes, 0);
 	assert_false(verdict.at_wall);
 	assert_int_equal(verdict.task_bps, 10000000);
 	assert_int_equal(verdict.pos_q10, 2048);
@@ -107,7 +107,7 @@ TEST(bytes_stay_owed_where_there_are_none)
 	struct setting setting = known();
 
 	setting.view.dirtied_bytes = 0;
-	assert_true(verdict_of(&setting).dirtied_kept);
+	assert_int_equal(verdict_of(&setting).owed_bytes, setting.view.dirtied_bytes);
 }
 
 TEST(free_running_looks_again_no_sooner_than_after_a_piece)
@@ -167,33 +167,20 @@ TEST(unknown_device_is_assumed_fast)
 	assert_int_equal(verdict.piece_bytes, PIECE_MIN_BYTES);
 }
 
-TEST(users_rate_paces_an_idle_device_too)
+TEST(users_rate_asks_for_a_look_every_50_ms)
 {
 	struct setting setting = known();
 	struct verdict verdict;
 
-	setting.bounds.rate_bps = 2000000;
+	setting.bounds.rate_bps = 200000;
 	setting.view.outstanding_bytes = 0;
-	setting.view.dirtied_bytes = 100000;
 	verdict = verdict_of(&setting);
-	assert_false(verdict.free_running);
-	assert_int_equal(verdict.limit_bytes, 2000000);
-	assert_int_equal(verdict.pos_q10, 1024);
-	/* the ceiling, not the base rate */
-	assert_int_equal(verdict.task_bps, 2000000);
-	/* max_pause as at the setpoint, and at that rate: 1500000 / 2 MB/s / 8 + 1 */
-	assert_int_equal(verdict.max_pause_ns, 94750000);
-	assert_int_equal(verdict.pause_ns, WP_MS(50));
-}
-
-TEST(users_rate_is_shared_by_the_base_rate)
-{
-	struct setting setting = known();
-
-	setting.bounds.rate_bps = 2000000;
-	setting.control.ratelimit.base_bps = 700000;
-	setting.view.outstanding_bytes = 0;
-	assert_int_equal(verdict_of(&setting).task_bps, 700000);
+	assert_true(verdict.free_running);
+	assert_int_equal(verdict.poll_bytes, 10000);
+	assert_int_equal(verdict.piece_bytes, 8192);
+	/* the limit is the device's, what may stay dirty the drain target's worth at that rate */
+	assert_int_equal(verdict.limit_bytes, 10000000);
+	assert_int_equal(verdict.background_bytes, 100000);
 }
 
 static uint64_t piece_of(uint64_t task_bps, uint64_t window_bytes)
@@ -236,8 +223,7 @@ int main(void)
 		cmocka_unit_test(at_the_limit_is_the_wall),
 		cmocka_unit_test(limit_that_fell_leaves_a_quarter_of_the_rate),
 		cmocka_unit_test(unknown_device_is_assumed_fast),
-		cmocka_unit_test(users_rate_paces_an_idle_device_too),
-		cmocka_unit_test(users_rate_is_shared_by_the_base_rate),
+		cmocka_unit_test(users_rate_asks_for_a_look_every_50_ms),
 		cmocka_unit_test(piece_is_a_power_of_two_within_bounds),
 		cmocka_unit_test(piece_is_no_more_than_a_unit_of_writeback),
 	};

@@ -191,17 +191,15 @@ TEST(base_rate_is_not_judged_by_a_long_silence)
 	assert_int_equal(device.control.base_stamp_ns, device.sample.now_ns);
 }
 
-TEST(users_rate_bounds_limit_and_balanced_rate)
+TEST(users_rate_of_one_leaves_the_others_state_alone)
 {
 	struct device device = known(10000000);
+	struct device other = device;
 
 	device.bounds.rate_bps = 2000000;
-	assert_int_equal(limit_of(&device), 2000000);
-	/* more dirt than that, and the limit nearly reached: the base rate must come down */
-	device.sample.outstanding_bytes = 1900000;
-	run(&device, WP_SEC(10), 4000000);
-	assert_true(device.control.ratelimit.balanced_bps <= 2000000);
-	assert_true(device.control.ratelimit.base_bps < 5000000);
+	run(&device, WP_SEC(10), 10000000);
+	run(&other, WP_SEC(10), 10000000);
+	assert_memory_equal(&device.control, &other.control, sizeof(other.control));
 }
 
 TEST(wall_follows_a_falling_limit_gently)
@@ -319,7 +317,7 @@ int main(void)
 		cmocka_unit_test(newcomer_that_takes_longer_does_not_grow),
 		cmocka_unit_test(base_rate_moves_every_200_ms),
 		cmocka_unit_test(base_rate_is_not_judged_by_a_long_silence),
-		cmocka_unit_test(users_rate_bounds_limit_and_balanced_rate),
+		cmocka_unit_test(users_rate_of_one_leaves_the_others_state_alone),
 		cmocka_unit_test(wall_follows_a_falling_limit_gently),
 		cmocka_unit_test(window_is_no_more_than_the_latency_target_allows),
 		cmocka_unit_test(window_shrinks_to_the_latency_target_at_once),

@@ -39,8 +39,6 @@ TEST(newcomer_is_held_by_ceilings_too)
 	view.newcomer_bytes = WP_MIB(64);
 	view.global_bytes = WP_MIB(3);
 	assert_int_equal(limits_device_bytes(&view), WP_MIB(3));
-	view.rate_bps = WP_MIB(2);
-	assert_int_equal(limits_device_bytes(&view), WP_MIB(2));
 }
 
 TEST(global_limit_is_the_least_of_its_ceilings)
@@ -93,8 +91,6 @@ TEST(device_has_no_more_than_the_drain_targets_worth)
 
 	view.share = (struct fprop_fraction){ 1, 1 };
 	assert_int_equal(limits_device_bytes(&view), WP_MIB(10));
-	view.rate_bps = WP_MIB(3);
-	assert_int_equal(limits_device_bytes(&view), WP_MIB(3));
 }
 
 TEST(there_is_always_room_for_ten_pieces)
@@ -102,7 +98,6 @@ TEST(there_is_always_room_for_ten_pieces)
 	struct limits_view view = known(1);
 
 	assert_int_equal(limits_device_bytes(&view), WP_KIB(640));
-	view.rate_bps = 1;
 	view.global_bytes = 1;
 	assert_int_equal(limits_device_bytes(&view), WP_KIB(640));
 }

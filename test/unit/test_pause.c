@@ -59,7 +59,7 @@ TEST(pause_is_what_the_bytes_should_have_taken)
 
 	assert_int_equal(plan.pause_ns, WP_MS(100));
 	assert_int_equal(plan.paused_when_ns, NOW + WP_MS(100));
-	assert_false(plan.dirtied_kept);
+	assert_int_equal(plan.owed_bytes, 0);
 	view.task_bps = WP_MIB(20);
 	assert_int_equal(plan_of(&view).pause_ns, WP_MS(50));
 }
@@ -97,7 +97,7 @@ TEST(pause_below_the_least_is_left_to_the_next_one)
 	assert_int_equal(plan.pause_ns, 0);
 	/* the period has passed in virtual time: what is left of it comes with the next */
 	assert_int_equal(plan.paused_when_ns, NOW + MIN_PAUSE_NS - 1);
-	assert_false(plan.dirtied_kept);
+	assert_int_equal(plan.owed_bytes, 0);
 }
 
 TEST(credit_is_kept_for_a_second)
@@ -120,10 +120,10 @@ TEST(credit_over_a_second_is_forgotten)
 	plan = plan_of(&view);
 	assert_int_equal(plan.pause_ns, 0);
 	assert_int_equal(plan.paused_when_ns, NOW);
-	assert_false(plan.dirtied_kept);
+	assert_int_equal(plan.owed_bytes, 0);
 }
 
-TEST(debt_is_kept)
+TEST(what_the_longest_pause_does_not_pay_for_stays_owed)
 {
 	struct pause_view view = one_writer();
 	struct pause_plan plan;
@@ -131,23 +131,38 @@ TEST(debt_is_kept)
 	view.dirtied_bytes = WP_MIB(3); /* 300 ms: 200 now, 100 owed */
 	plan = plan_of(&view);
 	assert_int_equal(plan.pause_ns, WP_MS(200));
-	assert_int_equal(plan.paused_when_ns, NOW + WP_MS(300));
+	assert_int_equal(plan.paused_when_ns, NOW + WP_MS(200));
+	assert_int_equal(plan.owed_bytes, WP_MIB(1));
 }
 
-TEST(debt_is_at_most_one_longest_pause)
+TEST(debt_is_paid_at_the_rate_of_the_moment)
 {
 	struct pause_view view = one_writer();
 	struct pause_plan plan;
 
-	view.dirtied_bytes =
-		WP_MIB(10); /* a second: 200 ms now, 200 owed, the rest forgiven */
+	view.dirtied_bytes = WP_MIB(3);
 	plan = plan_of(&view);
-	assert_int_equal(plan.pause_ns, WP_MS(200));
-	assert_int_equal(plan.paused_when_ns, NOW + WP_MS(400));
+	view.now_ns = view.paused_when_ns = plan.paused_when_ns;
+	view.dirtied_bytes = plan.owed_bytes;
+	view.task_bps = WP_MIB(20);
+	plan = plan_of(&view);
+	assert_int_equal(plan.pause_ns, WP_MS(50));
+	assert_int_equal(plan.owed_bytes, 0);
+}
+
+TEST(no_more_is_owed_than_was_dirtied)
+{
+	struct pause_view view = one_writer();
+	struct pause_plan plan;
+
 	view.dirtied_bytes = UINT64_MAX;
 	plan = plan_of(&view);
 	assert_int_equal(plan.pause_ns, WP_MS(200));
-	assert_int_equal(plan.paused_when_ns, NOW + WP_MS(400));
+	assert_true(plan.owed_bytes < UINT64_MAX);
+	view.paused_when_ns = NOW + WP_SEC(1000); /* damage */
+	view.dirtied_bytes = 1000;
+	plan = plan_of(&view);
+	assert_int_equal(plan.owed_bytes, 1000);
 }
 
 TEST(nothing_dirtied_is_no_period)
@@ -160,7 +175,7 @@ TEST(nothing_dirtied_is_no_period)
 	plan = plan_of(&view);
 	assert_int_equal(plan.pause_ns, 0);
 	assert_int_equal(plan.paused_when_ns, NOW - WP_MS(10));
-	assert_true(plan.dirtied_kept);
+	assert_int_equal(plan.owed_bytes, 0);
 }
 
 TEST(at_the_wall_it_is_the_longest_pause)
@@ -175,7 +190,7 @@ TEST(at_the_wall_it_is_the_longest_pause)
 	plan = plan_of(&view);
 	assert_int_equal(plan.pause_ns, WP_MS(101));
 	assert_int_equal(plan.paused_when_ns, NOW + WP_MS(101));
-	assert_false(plan.dirtied_kept);
+	assert_int_equal(plan.owed_bytes, 0);
 }
 
 TEST(poll_is_ten_ms_worth_for_one_fast_writer)
@@ -268,8 +283,9 @@ int main(void)
 		cmocka_unit_test(pause_below_the_least_is_left_to_the_next_one),
 		cmocka_unit_test(credit_is_kept_for_a_second),
 		cmocka_unit_test(credit_over_a_second_is_forgotten),
-		cmocka_unit_test(debt_is_kept),
-		cmocka_unit_test(debt_is_at_most_one_longest_pause),
+		cmocka_unit_test(what_the_longest_pause_does_not_pay_for_stays_owed),
+		cmocka_unit_test(debt_is_paid_at_the_rate_of_the_moment),
+		cmocka_unit_test(no_more_is_owed_than_was_dirtied),
 		cmocka_unit_test(nothing_dirtied_is_no_period),
 		cmocka_unit_test(at_the_wall_it_is_the_longest_pause),
 		cmocka_unit_test(poll_is_ten_ms_worth_for_one_fast_writer),
