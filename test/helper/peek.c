@@ -3,7 +3,7 @@
  * Words of a segment, for the tests: peek FILE
  *
  *   helper=PID pressure_q10=N kernel_limit=BYTES periods=N dirtied_periods=N
- *   device=M:m alias=M:m outstanding=BYTES written=BYTES stat_written=BYTES
+ *   device=M:m alias=M:m outstanding=BYTES written=BYTES stat_written=BYTES share=FRACTION
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,6 +15,8 @@
 
 #include <writepace/layout.h>
 
+#include "core/fprop.h"
+
 static void print_number(const char *name, uint64_t key)
 {
 	printf("%s=%u:%u ", name, major(key - 1), minor(key - 1));
@@ -22,15 +24,18 @@ static void print_number(const char *name, uint64_t key)
 
 static void print_device(const struct wp_segment *segment, const struct wp_device *device)
 {
+	struct fprop_fraction share = fprop_share(&segment->writeout, &device->writeout);
 	uint64_t alias = device->alias;
 
 	print_number("device", device->key);
 	print_number("alias", alias && alias <= WP_DEVICES ?
 				      segment->devices[alias - 1].key :
 				      device->key);
-	printf("outstanding=%" PRId64 " written=%" PRIu64 " stat_written=%" PRIu64 "\n",
+	printf("outstanding=%" PRId64 " written=%" PRIu64 " stat_written=%" PRIu64
+	       " share=%.4f\n",
 	       (int64_t)device->outstanding_bytes, device->written_bytes,
-	       device->stat_written_bytes);
+	       device->stat_written_bytes,
+	       (double)share.numerator / (double)share.denominator);
 }
 
 int main(int argc, char **argv)

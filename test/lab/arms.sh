@@ -122,3 +122,47 @@ arm_durable()
 	ARM[durable_s]=$(arm_ratio $((${EPOCHREALTIME/./} - start)) 1000000 3)
 	lab_remove
 }
+
+# Sizes of what the writers of arm_fair have written so far, one a line.
+arm_sizes()
+{
+	stat -c %s "$LAB_MNT"/writer.*
+}
+
+# arm_fair FS RATE WRITERS WARM_UP_S SPAN_S [WRAPPER...]: equal dd, Jain's index of what
+# each wrote in the span after the warm-up: ARM[jain]. Plain ones would fill the device
+# from the page cache within a second.
+arm_fair()
+{
+	local fs=$1 rate=$2 writers=$3 warm_up=$4 span=$5
+	local pid
+
+	shift 5
+	ARM=()
+	lab_make "$fs" "$(arm_device_mb $((rate * (warm_up + span) / 1048576)))" "$rate" ||
+		return
+	lab_forget
+	# shellcheck disable=SC2016
+	setsid "$@" sh -c '
+		i=0
+		while [ $i -lt "$1" ]; do
+			dd if=/dev/zero of="$2/writer.$i" bs=64k status=none &
+			i=$((i + 1))
+		done
+		wait' sh "$writers" "$LAB_MNT" &
+	pid=$!
+	lab_run sleep "$warm_up"
+	arm_sizes >"$LAB_TMP/before"
+	lab_run sleep "$span"
+	arm_sizes >"$LAB_TMP/after"
+	lab_cap 0
+	{ kill -KILL -- -$pid && wait $pid; } 2>/dev/null
+	ARM[jain]=$(paste "$LAB_TMP/before" "$LAB_TMP/after" | awk -v writers="$writers" '
+		{ x = $2 - $1; sum += x; squares += x * x; nr++ }
+		END { if (nr == writers && squares) printf "%.4f", sum * sum / (nr * squares) }')
+	# shellcheck disable=SC2034
+	ARM[writers_share]=$(paste "$LAB_TMP/before" "$LAB_TMP/after" |
+		awk -v bytes=$((rate * span)) '
+		{ sum += $2 - $1 } END { printf "%.3f", sum / bytes }')
+	lab_remove
+}

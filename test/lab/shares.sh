@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Equal paced writers get equal shares of a slow device. Oracle: Jain's index, which is 1
+# where all wrote the same; twice the room of what is promised.
+
+# shellcheck disable=SC1091 source-path=SCRIPTDIR
+here=$(dirname "$0")
+. "$here/tap.sh"
+. "$here/lab.sh"
+. "$here/paths.sh"
+. "$here/arms.sh"
+
+RATE=10485760
+
+lab_require ext4 || skip_all "$LAB_WHY"
+
+for writers in 10 100; do
+	arm_fair ext4 $RATE $writers 8 12 "$LAB_WRITEPACE" || bail_out "$LAB_WHY"
+	compare "$writers writers: Jain's index" "${ARM[jain]}" ge 0.98
+	compare "$writers writers: the device is theirs" "${ARM[writers_share]}" ge 0.9
+done
+
+done_testing
