@@ -21,7 +21,7 @@
 #define WP_DEVICES 256u
 #define WP_TASKS 4096u
 #define WP_FILES 8192u
-#define WP_CONTROL_WORDS 32u /* room for struct control */
+#define WP_CONTROL_WORDS 40u /* room for struct control */
 
 #define FPROP_STRIPES 4u
 
@@ -103,7 +103,7 @@ struct wp_device {
 	uint64_t stat_inflight; /* requests */
 	uint64_t
 		orphan_stat_bytes; /* stat_written_bytes when orphans were last drained */
-	uint64_t ceiling_ns; /* replaced: the clock of writers under a ceiling */
+	uint64_t ceiling_ns;       /* replaced: the clock of writers under a ceiling */
 	uint64_t reserved[5];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
@@ -146,7 +146,7 @@ struct wp_segment {
 };
 
 _Static_assert(sizeof(struct wp_header) == 256, "layout");
-_Static_assert(sizeof(struct wp_device) == 768, "layout");
+_Static_assert(sizeof(struct wp_device) == 832, "layout");
 _Static_assert(sizeof(struct wp_task) == 64, "layout");
 _Static_assert(sizeof(struct wp_file) == 128, "layout");
 _Static_assert(sizeof(struct wp_segment) < (4u << 20), "at most 4 MiB");

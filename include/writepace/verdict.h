@@ -36,8 +36,9 @@ struct verdict {
 	uint64_t task_bps;
 	uint64_t max_pause_ns;
 	uint64_t min_pause_ns;
-	uint64_t pause_ns;       /* sleep this long, 0 = go on */
-	uint64_t poll_bytes;     /* check again after this much */
+	uint64_t pause_ns;   /* sleep this long, 0 = go on */
+	uint64_t visit_ns;   /* longest that these bytes may hold the task, walls apart */
+	uint64_t poll_bytes; /* check again after this much */
 	uint64_t piece_bytes;    /* longest part of a call between two checks */
 	uint64_t paused_when_ns; /* for the next view */
 	uint64_t owed_bytes;     /* of the view's dirtied_bytes, not paid for yet */

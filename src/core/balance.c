@@ -42,10 +42,9 @@ static void see_task(struct verdict *verdict, const struct bounds *bounds)
  * What the task may dirty in 100 ms, but no more than a unit of writeback: what is written in
  * one piece becomes one folio, and a folio is in flight as a whole.
  */
-static uint64_t piece_bytes(uint64_t task_bps, uint64_t window_bytes)
+static uint64_t piece_bytes(uint64_t task_bps, uint64_t unit_bytes)
 {
-	uint64_t bytes = min_u64(ns_to_bytes(WP_MS(100), task_bps),
-				 window_unit_bytes(window_bytes));
+	uint64_t bytes = min_u64(ns_to_bytes(WP_MS(100), task_bps), unit_bytes);
 
 	return clamp_u64(pow2_floor(bytes), PIECE_MIN_BYTES, PIECE_MAX_BYTES);
 }
@@ -100,6 +99,8 @@ static void run_paced(struct verdict *verdict)
 	verdict->poll_bytes = plan.poll_bytes;
 	verdict->paused_when_ns = plan.paused_when_ns;
 	verdict->owed_bytes = plan.owed_bytes;
+	verdict->visit_ns =
+		PAUSE_VISIT_NS + bytes_to_ns(view.dirtied_bytes, verdict->base_bps);
 	verdict->again = plan.pause_ns && (verdict->at_wall || plan.owed_bytes);
 }
 
@@ -117,7 +118,7 @@ void balance(struct verdict *verdict, const struct view *view,
 	if (bounds->rate_bps)
 		verdict->poll_bytes = min_u64(verdict->poll_bytes,
 					      ceiling_poll_bytes(bounds->rate_bps));
-	verdict->piece_bytes =
-		within_poll(piece_bytes(verdict->task_bps, control->window.kept_bytes),
-			    verdict->poll_bytes);
+	verdict->piece_bytes = within_poll(
+		piece_bytes(verdict->task_bps, window_kept_unit_bytes(&control->window)),
+		verdict->poll_bytes);
 }

@@ -47,6 +47,11 @@ void bandwidth_raise(struct bandwidth *bandwidth, uint64_t rate_bps)
 	bandwidth->avg_bps = max_u64(bandwidth->avg_bps, rate_bps);
 }
 
+void bandwidth_fall(struct bandwidth *bandwidth, uint64_t rate_bps)
+{
+	bandwidth->last_bps = bandwidth->avg_bps = max_u64(rate_bps, 1);
+}
+
 uint64_t bandwidth_assumed_bps(const struct bandwidth *bandwidth)
 {
 	return bandwidth->avg_bps ? bandwidth->avg_bps : BANDWIDTH_INIT_BPS;

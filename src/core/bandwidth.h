@@ -17,6 +17,7 @@
 #define BANDWIDTH_PERIOD_NS WP_SEC(3)    /* P */
 #define BANDWIDTH_INTERVAL_NS WP_MS(200) /* K4.3: shortest time between two updates */
 #define BANDWIDTH_FIRST_NS WP_MS(500)    /* busy time after which a first value stands */
+#define BANDWIDTH_FALL_NS WP_MS(200)     /* epoch; two below a half: it has become slow */
 #define BANDWIDTH_STALL_NS WP_SEC(1)     /* nothing completed for so long: not sampled */
 #define BANDWIDTH_HINT_NS WP_MS(25)      /* busy time after which last_bps hints at it */
 
@@ -36,6 +37,9 @@ void bandwidth_hint(struct bandwidth *bandwidth, uint64_t written_bytes,
 
 /* The device has just shown that it can do @rate_bps: no need to wait for the filters. */
 void bandwidth_raise(struct bandwidth *bandwidth, uint64_t rate_bps);
+
+/* The device has become as slow as @rate_bps. */
+void bandwidth_fall(struct bandwidth *bandwidth, uint64_t rate_bps);
 
 /* avg_bps, or what is assumed while it is unknown. */
 uint64_t bandwidth_assumed_bps(const struct bandwidth *bandwidth);

@@ -126,6 +126,55 @@ static void bandwidth_update(struct control *control, const struct control_sampl
 	restamp_bandwidth(control, sample);
 }
 
+static void restamp_fall(struct control *control, const struct window_sample *sample,
+			 uint64_t low_bps)
+{
+	control->fall_stamp_ns = sample->now_ns;
+	control->fall_written_bytes = sample->written_bytes;
+	control->low_bps = low_bps;
+}
+
+/* Bandwidth, base rate and window of a device that has become slow go with it at once. */
+static void fall(struct control *control, uint64_t rate_bps)
+{
+	uint64_t known_bps = control->bandwidth.avg_bps;
+	struct ratelimit *ratelimit = &control->ratelimit;
+
+	ratelimit->base_bps = mul_div(ratelimit->base_bps, rate_bps, known_bps);
+	ratelimit->balanced_bps = min_u64(ratelimit->balanced_bps, ratelimit->base_bps);
+	bandwidth_fall(&control->bandwidth, rate_bps);
+	control->window.kept_bps = rate_bps;
+	window_hold_anew(&control->window);
+}
+
+/*
+ * The filters follow a device that becomes ten times slower in half a minute, and what is
+ * outstanding takes as long to drain. Two epochs in a row below half of what is known are no
+ * noise; one in which nothing completes at all is a stall, and tells nothing.
+ */
+static void watch_fall(struct control *control, const struct window_sample *sample)
+{
+	uint64_t elapsed_ns = sub_u64(sample->now_ns, control->fall_stamp_ns);
+	uint64_t written_bytes =
+		sub_u64(sample->written_bytes, control->fall_written_bytes);
+	uint64_t rate_bps = rate_of(written_bytes, elapsed_ns);
+
+	if (!control->bandwidth.avg_bps || !sample->busy ||
+	    elapsed_ns > 4 * BANDWIDTH_FALL_NS) {
+		restamp_fall(control, sample, 0);
+		return;
+	}
+	if (elapsed_ns < BANDWIDTH_FALL_NS + (sample->edge ? 0 : BANDWIDTH_FALL_NS / 2))
+		return;
+	if (!written_bytes || rate_bps >= control->bandwidth.avg_bps / 2) {
+		restamp_fall(control, sample, 0);
+		return;
+	}
+	if (control->low_bps)
+		fall(control, max_u64(rate_bps, control->low_bps));
+	restamp_fall(control, sample, rate_bps);
+}
+
 static void base_update(struct control *control, const struct control_sample *sample,
 			const struct bounds *bounds)
 {
@@ -165,7 +214,7 @@ uint64_t control_interval_ns(const struct control *control)
 	if (control->window.phase == WINDOW_START)
 		return 0;
 	return spacing_interval_ns(&control->spacing, bandwidth_bps,
-				   window_unit_bytes(control->window.bytes),
+				   window_unit_bytes(&control->window),
 				   control->window.phase == WINDOW_UP);
 }
 
@@ -188,29 +237,51 @@ static void spread(struct control *control, const struct control_sample *sample)
 		window_hold_anew(&control->window);
 }
 
-void control_step(struct control *control, const struct control_sample *sample,
-		  const struct bounds *bounds)
+/*
+ * Where completions begin again after a pause, everything up to then belongs to the step before:
+ * that is the moment at which the window's epochs end.
+ */
+static struct window_sample window_sample(const struct control *control,
+					  const struct control_sample *sample,
+					  const struct bounds *bounds)
 {
 	struct window_sample window = {
 		.now_ns = sample->now_ns,
 		.written_bytes = sample->written_bytes,
 		.busy = sample->idle_ns <= control->stamp_ns,
+		.edge = !control->moving &&
+			sample->written_bytes != control->seen_written_bytes,
+		.cap_bytes = ns_to_bytes(
+			bounds->latency_ns,
+			max_u64(control->bandwidth.avg_bps, control->window.kept_bps)),
 	};
+
+	if (window.edge && control->stamp_ns) {
+		window.now_ns = control->stamp_ns;
+		window.written_bytes = control->seen_written_bytes;
+	}
+	if (!control->bandwidth.avg_bps)
+		window.cap_bytes = max_u64(window.cap_bytes, 2 * control->window.bytes);
+	return window;
+}
+
+void control_step(struct control *control, const struct control_sample *sample,
+		  const struct bounds *bounds)
+{
+	struct window_sample window = window_sample(control, sample, bounds);
 
 	if (!control->stamp_ns)
 		begin(control, sample);
 	control->stamp_ns = sample->now_ns;
+	control->moving = sample->written_bytes != control->seen_written_bytes;
+	control->seen_written_bytes = sample->written_bytes;
 	if (!control->bandwidth.avg_bps)
 		newcomer_step(control, sample);
 	bandwidth_update(control, sample);
+	watch_fall(control, &window);
 	base_update(control, sample, bounds);
 	control->wall_bytes =
 		max_u64(control->wall_bytes, control_limit_bytes(control, bounds));
-	window.cap_bytes =
-		ns_to_bytes(bounds->latency_ns, max_u64(control->bandwidth.avg_bps,
-							control->window.kept_bps));
-	if (!control->bandwidth.avg_bps)
-		window.cap_bytes = max_u64(window.cap_bytes, 2 * control->window.bytes);
 	if (window_step(&control->window, &window) && control->bandwidth.avg_bps)
 		bandwidth_raise(&control->bandwidth, control->window.kept_bps);
 	spread(control, sample);

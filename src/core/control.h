@@ -30,6 +30,12 @@ struct control {
 	uint64_t newcomer_written_bytes;
 	uint64_t newcomer_bytes;
 	uint64_t wall_bytes;
+	uint64_t seen_written_bytes; /* at the last step */
+	uint64_t moving;             /* 1: more than at the step before */
+	uint64_t fall_stamp_ns;
+	uint64_t fall_written_bytes;
+	uint64_t
+		low_bps; /* of the last epoch, where it was less than half of what is known */
 	struct bandwidth bandwidth;
 	struct ratelimit ratelimit;
 	struct window window;

@@ -14,9 +14,10 @@
 
 #include "base/types.h"
 
-#define PAUSE_MAX_NS WP_MS(200)      /* K5.3: longest single sleep */
-#define PAUSE_FORGET_NS WP_SEC(1)    /* K5.3 step 11: older credit is forgotten */
-#define PAUSE_GOAL_NS WP_MS(10)      /* K5.4: sleeps shorter than this are not worth it */
+#define PAUSE_MAX_NS WP_MS(200)   /* K5.3: longest single sleep */
+#define PAUSE_VISIT_NS WP_MS(250) /* and the bytes at the fair rate: the longest visit */
+#define PAUSE_FORGET_NS WP_SEC(1) /* K5.3 step 11: older credit is forgotten */
+#define PAUSE_GOAL_NS WP_MS(10)   /* K5.4: sleeps shorter than this are not worth it */
 #define PAUSE_POLL_BYTES WP_KIB(128) /* K5.4: DIRTY_POLL_THRESH, and K5.1's first check */
 
 struct pause_view {

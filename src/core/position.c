@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "core/position.h"
 
+#include "base/fixed.h"
+
 uint64_t position_cubic_q10(uint64_t setpoint, uint64_t level, uint64_t limit)
 {
 	__int128 x;
@@ -30,12 +32,22 @@ uint64_t position_free(uint64_t limit, uint64_t background)
 	return (position_setpoint(limit, background) + background) / 2;
 }
 
+/* A quarter, less the further the level is above the limit, an eighth at least. */
+static uint64_t gentle(uint64_t limit_bytes, uint64_t outstanding_bytes)
+{
+	uint64_t q10 = WP_Q10 / 4;
+
+	if (outstanding_bytes <= limit_bytes)
+		return q10;
+	return max_u64(mul_div(q10, limit_bytes, outstanding_bytes), WP_Q10 / 8);
+}
+
 uint64_t position_strict_q10(uint64_t limit_bytes, uint64_t background_bytes,
 			     uint64_t wall_bytes, uint64_t outstanding_bytes)
 {
 	uint64_t setpoint_bytes = position_setpoint(limit_bytes, background_bytes);
 	bool fell = wall_bytes > limit_bytes && outstanding_bytes < wall_bytes;
-	uint64_t gentle_q10 = fell ? WP_Q10 / 4 : 0;
+	uint64_t gentle_q10 = fell ? gentle(limit_bytes, outstanding_bytes) : 0;
 
 	if (outstanding_bytes >= limit_bytes || !setpoint_bytes ||
 	    setpoint_bytes >= limit_bytes)

@@ -39,9 +39,9 @@ uint64_t position_setpoint(uint64_t limit, uint64_t background);
 uint64_t position_free(uint64_t limit, uint64_t background);
 
 /*
- * K3.3 with a gentle wall. From @limit_bytes up the factor is 0, or a quarter while the level
- * is still below @wall_bytes: the limit fell, and its bytes drain without stopping anybody
- * (K3.2's floor). @wall_bytes <= @limit_bytes means there is no such room.
+ * K3.3 with a gentle wall. From @limit_bytes up the factor is 0, or a quarter to an eighth
+ * while the level is still below @wall_bytes: the limit fell, and its bytes drain without
+ * stopping anybody (K3.2's floor). @wall_bytes <= @limit_bytes means there is no such room.
  */
 uint64_t position_strict_q10(uint64_t limit_bytes, uint64_t background_bytes,
 			     uint64_t wall_bytes, uint64_t outstanding_bytes);

@@ -3,7 +3,6 @@
 
 #include "base/order.h"
 #include "core/spacing.h"
-#include "core/window.h"
 #include "host/kernel.h"
 #include "shm/device.h"
 
@@ -140,6 +139,16 @@ static bool take_turn(struct wp_device *device, const struct flush_pace *pace)
 		word_add(&device->busy_starts, 1);
 	return inflight_bytes + pace->unit_bytes <= pace->window_bytes &&
 	       word_replace(&device->start_ns, clock_ns, next_ns);
+}
+
+struct flush_pace flush_pace_of(const struct control *control, uint64_t now_ns)
+{
+	return (struct flush_pace){
+		.unit_bytes = window_unit_bytes(&control->window),
+		.window_bytes = window_bytes(&control->window),
+		.interval_ns = control_interval_ns(control),
+		.now_ns = now_ns,
+	};
 }
 
 int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,

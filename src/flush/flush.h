@@ -12,6 +12,7 @@
 #include <writepace/layout.h>
 
 #include "base/types.h"
+#include "core/control.h"
 #include "shm/file.h"
 
 struct flush_file {
@@ -36,6 +37,9 @@ struct flush_pace {
 	bool forced; /* neither due nor room is asked for, but the turn is taken */
 	uint64_t now_ns;
 };
+
+/* As the control state of the device has it at @now_ns. */
+struct flush_pace flush_pace_of(const struct control *control, uint64_t now_ns);
 
 /*
  * Start units of the file while the window has room, the next one is due and something is

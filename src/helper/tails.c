@@ -80,19 +80,6 @@ static struct wp_device *device_of(const struct tail *tail, const struct helper 
 	return &helper->map->devices[slot];
 }
 
-static struct flush_pace pace_of(const struct control *control, uint64_t now_ns)
-{
-	uint64_t window_bytes =
-		clamp_u64(control->window.bytes, WINDOW_MIN_BYTES, WINDOW_MAX_BYTES);
-
-	return (struct flush_pace){
-		.unit_bytes = window_unit_bytes(window_bytes),
-		.window_bytes = window_bytes,
-		.interval_ns = control_interval_ns(control),
-		.now_ns = now_ns,
-	};
-}
-
 /*
  * Look and start what is due, on a descriptor that lives no longer than that. Returns what is
  * dirty or in flight, or a negative errno.
@@ -137,7 +124,7 @@ static bool step(struct tail *tail, const struct helper *helper,
 		 const struct control *control, uint64_t now_ns)
 {
 	struct wp_file *file = &helper->map->files[tail->slot];
-	struct flush_pace pace = pace_of(control, now_ns);
+	struct flush_pace pace = flush_pace_of(control, now_ns);
 	uint64_t holder = word_read(&file->holder);
 	int64_t left_bytes = look_and_start(helper, tail, &pace);
 
@@ -154,7 +141,7 @@ static bool step(struct tail *tail, const struct helper *helper,
 
 static uint64_t patience_ns(const struct control *control)
 {
-	uint64_t unit_bytes = pace_of(control, 0).unit_bytes;
+	uint64_t unit_bytes = flush_pace_of(control, 0).unit_bytes;
 
 	return clamp_u64(
 		bytes_to_ns(unit_bytes, bandwidth_assumed_bps(&control->bandwidth)) / 2,

@@ -71,10 +71,13 @@ static bool is_dead(const struct slow *slow, uint64_t since_ns)
 }
 
 /* One pause, in steps, looking after writeback at each. False when a signal cut it. */
-static bool pause_once(struct slow *slow, const struct verdict *verdict)
+static bool pause_once(struct slow *slow, const struct verdict *verdict,
+		       uint64_t visit_until_ns)
 {
 	uint64_t until_ns = slow->now_ns + verdict->pause_ns;
 
+	if (!verdict->at_wall)
+		until_ns = min_u64(until_ns, visit_until_ns);
 	word_add(&slow->process->totals.sleeps, 1);
 	while (slow->now_ns < until_ns) {
 		if (!slow_sleep(slow, until_ns))
@@ -98,19 +101,28 @@ static void push(struct slow *slow, const struct verdict *verdict)
 		slow_push(slow, min_u64(slow->task->owed_bytes, PUSH_MAX_BYTES));
 }
 
+/* The rest stays owed: a limit that fell is no reason to hold anybody for what it did before. */
+static bool has_waited(const struct slow *slow, const struct verdict *verdict,
+		       uint64_t until_ns)
+{
+	return !verdict->at_wall && slow->now_ns >= until_ns;
+}
+
 /* Sleep for what was dirtied before; at the wall again and again (K5.3 step 13). */
 static void pay(struct slow *slow)
 {
 	uint64_t since_ns = slow->now_ns;
 	struct verdict verdict;
+	uint64_t until_ns;
 
 	decide(slow, &verdict);
+	until_ns = since_ns + verdict.visit_ns;
 	if (!verdict.pause_ns)
 		push(slow, &verdict);
 	while (verdict.pause_ns && slow->manner != PACE_NO_SLEEP) {
 		keep(slow, &verdict);
-		if (!pause_once(slow, &verdict) || !verdict.again ||
-		    is_dead(slow, since_ns))
+		if (!pause_once(slow, &verdict, until_ns) || !verdict.again ||
+		    has_waited(slow, &verdict, until_ns) || is_dead(slow, since_ns))
 			return;
 		decide(slow, &verdict);
 	}

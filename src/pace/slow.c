@@ -215,29 +215,14 @@ static void settle(struct slow *slow)
 	slow->others_bytes = 0;
 }
 
-static uint64_t window_bytes(const struct slow *slow)
-{
-	return clamp_u64(slow->control.window.bytes, WINDOW_MIN_BYTES, WINDOW_MAX_BYTES);
-}
-
 static uint64_t service_ns(const struct slow *slow, uint64_t bytes)
 {
 	return bytes_to_ns(bytes, bandwidth_assumed_bps(&slow->control.bandwidth));
 }
 
-static struct flush_pace flush_pace(const struct slow *slow)
-{
-	return (struct flush_pace){
-		.unit_bytes = window_unit_bytes(window_bytes(slow)),
-		.window_bytes = window_bytes(slow),
-		.interval_ns = control_interval_ns(&slow->control),
-		.now_ns = slow->now_ns,
-	};
-}
-
 void slow_push(struct slow *slow, uint64_t bytes)
 {
-	struct flush_pace pace = flush_pace(slow);
+	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
 
 	pace.forced = true;
 	if (slow->flush.file)
@@ -247,7 +232,7 @@ void slow_push(struct slow *slow, uint64_t bytes)
 void slow_tick(struct slow *slow, uint64_t background_bytes)
 {
 	struct wp_device *device = slow->flush.device;
-	struct flush_pace pace = flush_pace(slow);
+	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
 	bool wanted;
 
 	settle(slow);
@@ -273,7 +258,7 @@ static bool signal_pending(void)
 
 bool slow_sleep(struct slow *slow, uint64_t until_ns)
 {
-	uint64_t unit_bytes = window_unit_bytes(window_bytes(slow));
+	uint64_t unit_bytes = window_unit_bytes(&slow->control.window);
 	uint64_t step_ns =
 		clamp_u64(service_ns(slow, unit_bytes) / 4, STEP_MIN_NS, STEP_MAX_NS);
 	uint64_t before_ns = slow->now_ns;

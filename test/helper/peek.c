@@ -4,6 +4,7 @@
  *
  *   helper=PID pressure_q10=N kernel_limit=BYTES periods=N dirtied_periods=N
  *   device=M:m alias=M:m outstanding=BYTES written=BYTES stat_written=BYTES share=FRACTION
+ *   bandwidth=B/s window=BYTES depth=N phase=N
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include <writepace/layout.h>
 
 #include "core/fprop.h"
+#include "shm/device.h"
 
 static void print_number(const char *name, uint64_t key)
 {
@@ -26,16 +28,22 @@ static void print_device(const struct wp_segment *segment, const struct wp_devic
 {
 	struct fprop_fraction share = fprop_share(&segment->writeout, &device->writeout);
 	uint64_t alias = device->alias;
+	struct control control;
 
 	print_number("device", device->key);
 	print_number("alias", alias && alias <= WP_DEVICES ?
 				      segment->devices[alias - 1].key :
 				      device->key);
 	printf("outstanding=%" PRId64 " written=%" PRIu64 " stat_written=%" PRIu64
-	       " share=%.4f\n",
+	       " share=%.4f",
 	       (int64_t)device->outstanding_bytes, device->written_bytes,
 	       device->stat_written_bytes,
 	       (double)share.numerator / (double)share.denominator);
+	device_control(device, &control);
+	printf(" bandwidth=%" PRIu64 " window=%" PRIu64 " depth=%" PRIu64
+	       " phase=%" PRIu64 "\n",
+	       control.bandwidth.avg_bps, control.window.bytes, control.window.depth,
+	       control.window.phase);
 }
 
 int main(int argc, char **argv)

@@ -64,7 +64,7 @@ moves()
 		lab_run sleep 0.25
 		"$lab_build/test/helper/peek" "$(lab_segment)" |
 			awk -v id="$slow_id" -v us=$((${EPOCHREALTIME/./} - start)) '
-			$1 == "device=" id { sub(".*share=", ""); print us / 1e6, $0 }'
+			$1 == "device=" id { sub(".*share=", ""); sub(" .*", ""); print us / 1e6, $0 }'
 	done >"$LAB_TMP/shares"
 	end_writers
 	compare "period $period: seconds until the slow device has half" \

@@ -276,9 +276,8 @@ static void start_unit(struct scale_device *device, uint64_t unit_bytes)
 
 static void start_units(struct scale_device *device)
 {
-	uint64_t window_bytes = clamp_u64(device->control.window.bytes, WINDOW_MIN_BYTES,
-					  WINDOW_MAX_BYTES);
-	uint64_t unit_bytes = window_unit_bytes(window_bytes);
+	uint64_t most_bytes = window_bytes(&device->control.window);
+	uint64_t unit_bytes = window_unit_bytes(&device->control.window);
 	uint64_t interval_ns = control_interval_ns(&device->control);
 
 	for (int unit = 0; unit < MAX_UNITS && device->dirty_bytes; unit++) {
@@ -289,7 +288,7 @@ static void start_units(struct scale_device *device)
 			return;
 		if (device->flight_bytes)
 			device->busy_starts++;
-		if (device->flight_bytes + unit_bytes > window_bytes)
+		if (device->flight_bytes + unit_bytes > most_bytes)
 			return;
 		device->start_ns = next_ns;
 		start_unit(device, unit_bytes);
@@ -303,9 +302,9 @@ static uint64_t service_ns(const struct scale_device *device, uint64_t bytes)
 
 static void note_look(struct scale_device *device, bool wanted)
 {
-	uint64_t window_bytes = clamp_u64(device->control.window.bytes, WINDOW_MIN_BYTES,
-					  WINDOW_MAX_BYTES);
-	uint64_t patience_ns = max_u64(PATIENCE_NS, 4 * service_ns(device, window_bytes));
+	uint64_t patience_ns =
+		max_u64(PATIENCE_NS,
+			4 * service_ns(device, window_bytes(&device->control.window)));
 
 	if (!wanted || scale.now_ns > device->look_ns + patience_ns ||
 	    (scale.now_ns > device->start_ns + patience_ns && !device->flight_bytes))
@@ -466,6 +465,7 @@ static void keep(struct scale_task *task, struct scale_device *device,
 	}
 	task->paused_when_ns = verdict->paused_when_ns;
 	task->again = verdict->again;
+	task->at_wall = verdict->at_wall;
 	task->owed_bytes = verdict->owed_bytes;
 }
 
@@ -475,7 +475,7 @@ static void push(struct scale_task *task, struct scale_device *device,
 {
 	uint64_t since_ns = sub_u64(scale.now_ns, task->paused_when_ns);
 	uint64_t left_bytes = min_u64(task->owed_bytes, PUSH_MAX_BYTES);
-	uint64_t unit_bytes = window_unit_bytes(device->control.window.bytes);
+	uint64_t unit_bytes = window_unit_bytes(&device->control.window);
 
 	if (verdict->view.outstanding_bytes <= verdict->background_bytes ||
 	    rate_of(task->owed_bytes, since_ns) >= verdict->base_bps)
@@ -492,7 +492,7 @@ static void push(struct scale_task *task, struct scale_device *device,
 static uint64_t next_look_ns(const struct scale_device *device)
 {
 	const struct scale_disk *disk = &device->disk;
-	uint64_t unit_bytes = window_unit_bytes(device->control.window.bytes);
+	uint64_t unit_bytes = window_unit_bytes(&device->control.window);
 	uint64_t at_ns;
 
 	if (!scale.look_ns)
@@ -519,11 +519,16 @@ static bool pay(struct scale_task *task, struct scale_device *device)
 	struct verdict verdict;
 
 	decide(task, device, &verdict);
+	if (task->since_ns == scale.now_ns)
+		task->until_ns = scale.now_ns + verdict.visit_ns;
 	if (!verdict.pause_ns)
 		push(task, device, &verdict);
 	keep(task, device, &verdict);
 	if (!verdict.pause_ns)
 		return false;
+	if (!verdict.at_wall)
+		verdict.pause_ns =
+			min_u64(verdict.pause_ns, sub_u64(task->until_ns, scale.now_ns));
 	sleep_for(task, device, verdict.pause_ns);
 	return true;
 }
@@ -549,7 +554,7 @@ static bool again(struct scale_task *task, struct scale_device *device)
 	device->sleepers--;
 	task->longest_ns = max_u64(task->longest_ns, scale.now_ns - task->since_ns);
 	look(device);
-	if (!task->again)
+	if (!task->again || (!task->at_wall && scale.now_ns >= task->until_ns))
 		return false;
 	if (is_dead(task, device)) {
 		device->released = true;

@@ -122,9 +122,11 @@ struct scale_task {
 	uint64_t room_bytes; /* threshold and piece of its last verdict below the wall */
 	uint64_t paused_when_ns;
 	uint64_t since_ns; /* when it came to the slow path */
+	uint64_t until_ns; /* longest it stays there, walls apart */
 	uint64_t dirtied_word;
 	bool sleeps;
 	bool again;
+	bool at_wall;
 };
 
 struct scale_event {

@@ -59,13 +59,6 @@ static void weak_at_least(const char *what, double value, double promised, doubl
 	judge(value >= today, what, value, ">=", today);
 }
 
-static void weak_at_most(const char *what, double value, double promised, double today)
-{
-	printf("# %s: promised %s <= %.4g\n", value <= promised ? "Kept" : "Weak", what,
-	       promised);
-	judge(value <= today, what, value, "<=", today);
-}
-
 static void judge_invariants(void)
 {
 	bool good = !scale.broken;
@@ -527,7 +520,7 @@ static void four_devices(void)
 	at_most("swing of the share in the last 10 s of a turn", swings, 0.1);
 	at_most("outstanding on all devices by the global limit",
 		largest_sum(50, now()) / (double)WP_MIB(800), 1.1);
-	weak_at_least("throughput 10 s after the readers have gone", slowest, 0.8, 0.6);
+	at_least("throughput 10 s after the readers have gone", slowest, 0.8);
 	at_least("throughput of the undisturbed fourth",
 		 rate(3, WRITTEN, 100, 600) / (double)bps, 0.97);
 	at_most("seconds of the longest visit", longest_visit_s(),
@@ -579,6 +572,7 @@ static void burst(void)
 static void limit_drop(void)
 {
 	const struct scale_disk disk = even(100000000);
+	double promised_s;
 	double seconds;
 	double slowest = INFINITY;
 	unsigned from;
@@ -590,6 +584,8 @@ static void limit_drop(void)
 	from = now();
 	say("limit before", mean(0, LIMIT, from - 5, from) / 1e6, "MB");
 	say("outstanding before", mean(0, OUTSTANDING, from - 5, from) / 1e6, "MB");
+	/* for bytes of a time when the limit was another */
+	promised_s = 0.25 + (double)scale.tasks[0].room_bytes / (rate_of_disk(0) / 4);
 	scale.devices[0].bounds.kernel_bytes = 20000000;
 	run(40);
 	for (unsigned end = from + SECOND; end < from + 50; end++)
@@ -600,8 +596,7 @@ static void limit_drop(void)
 		seconds < 0 ? INFINITY : seconds, 5);
 	at_least("slowest second of the writers meanwhile, by the device's",
 		 slowest / rate_of_disk(0), 0.1);
-	at_most("seconds of the longest visit", longest_visit_s(),
-		visit_promised_s(rate_of_disk(0) / 4));
+	at_most("seconds of the longest visit", longest_visit_s(), promised_s);
 	at_least("throughput under the new limit",
 		 rate(0, WRITTEN, now() - 100, now()) / rate_of_disk(0), 0.97);
 }
@@ -647,6 +642,7 @@ static void change_of_speed(uint64_t before_bps, uint64_t after_bps)
 		.latency_ns = WP_US(300),
 	};
 	double bps = (double)after_bps;
+	double promised_s;
 	unsigned from;
 	unsigned last;
 
@@ -656,20 +652,21 @@ static void change_of_speed(uint64_t before_bps, uint64_t after_bps)
 	mark_tasks();
 	from = now();
 	last = from;
+	/* at the rate that is fair now, for bytes of a time when another was */
+	promised_s = 0.25 + (double)scale.tasks[0].room_bytes / (bps / 2);
 	scale.devices[0].disk.rate_bps = after_bps;
 	run(60);
 	for (unsigned i = from; i < now(); i++)
 		if (samples[0][OUTSTANDING][i] > 2 * bps)
 			last = i + 1;
 	say_settled("bandwidth within 20 %", settles(0, BANDWIDTH, from, bps, 0.2));
-	weak_at_most("seconds until outstanding is 2 s of the new speed",
-		     0.2 * (last - from), 10, 27);
+	at_most("seconds until outstanding is 2 s of the new speed", 0.2 * (last - from),
+		10);
 	at_least("written in the tenth second, by the new speed",
 		 second(0, WRITTEN, from + 50) / bps, 0.8);
 	at_least("throughput of the last 20 s",
 		 rate(0, WRITTEN, now() - 100, now()) / bps, 0.97);
-	weak_at_most("seconds of the longest visit", longest_visit_s(),
-		     visit_promised_s(bps / 2), 0.8);
+	at_most("seconds of the longest visit", longest_visit_s(), promised_s);
 }
 
 static void slower(void)
@@ -735,15 +732,10 @@ static void stick(void)
 	say("window", window / 1024, "KiB");
 	say("rate written", written / 1e6, "MB/s");
 	say("time that the window takes", 1000 * window / written, "ms");
-	/*
-	 * One command of 50 ms holds 900 KB: 18 MB/s. A unit is a quarter of the window, so four
-	 * commands of 12.5 ms are the most there can be: 12 MB/s.
-	 */
-	say("rate by what commands of a quarter of 50 ms give", written / 12e6, "");
+	/* one command of 50 ms holds 900 KB: 18 MB/s */
 	say_settled("rate written within 10 % of its mean",
 		    settles(0, WRITTEN, 0, written, 0.1));
-	weak_at_least("rate by what one command of 50 ms gives", written / 18e6, 0.9,
-		      0.42);
+	at_least("rate by what one command of 50 ms gives", written / 18e6, 0.9);
 	at_most("swing of the rate written", swing(0, WRITTEN, 150, now()), 0.1);
 }
 

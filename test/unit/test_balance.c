@@ -142,7 +142,7 @@ TEST(limit_that_fell_leaves_a_quarter_of_the_rate)
 	struct verdict verdict;
 
 	setting.control.wall_bytes = 15000000;
-	setting.view.outstanding_bytes = 14000000;
+	setting.view.outstanding_bytes = 10000000;
 	verdict = verdict_of(&setting);
 	assert_int_equal(verdict.wall_bytes, 15000000);
 	assert_int_equal(verdict.pos_q10, 256);
@@ -190,6 +190,7 @@ static uint64_t piece_of(uint64_t task_bps, uint64_t window_bytes)
 	/* at 896 of 1024 */
 	setting.control.ratelimit.base_bps = task_bps / 7 * 8;
 	setting.control.window.kept_bytes = window_bytes;
+	setting.control.window.kept_depth = 4;
 	/* a device so large that the threshold is long */
 	setting.control.bandwidth.avg_bps = UINT64_C(1) << 40;
 	setting.bounds.in_use_bps = 0;

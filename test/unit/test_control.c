@@ -229,6 +229,47 @@ TEST(window_is_no_more_than_the_latency_target_allows)
 	}
 }
 
+TEST(device_that_becomes_slow_is_known_to_be_within_half_a_second)
+{
+	struct device device = known(100000000);
+	uint64_t base_bps = device.control.ratelimit.base_bps;
+
+	run(&device, WP_MS(700), 10000000);
+	assert_near(device.control.bandwidth.avg_bps, 10000000, 1000000);
+	/* the base rate goes with it */
+	assert_true(device.control.ratelimit.base_bps <= base_bps / 9);
+}
+
+TEST(half_as_fast_is_left_to_the_filters)
+{
+	struct device device = known(100000000);
+
+	run(&device, WP_MS(700), 51000000);
+	assert_true(device.control.bandwidth.avg_bps > 80000000);
+}
+
+TEST(one_slow_moment_is_no_fall)
+{
+	struct device device = known(100000000);
+
+	for (int i = 0; i < 10; i++) {
+		run(&device, WP_MS(250), 10000000);
+		run(&device, WP_MS(600), 100000000);
+	}
+	assert_true(device.control.bandwidth.avg_bps > 50000000);
+}
+
+TEST(stall_is_no_fall)
+{
+	struct device device = known(100000000);
+
+	for (int i = 0; i < 90; i++) {
+		device.sample.now_ns += WP_MS(10);
+		step(&device);
+	}
+	assert_int_equal(device.control.bandwidth.avg_bps, 100000000);
+}
+
 TEST(window_shrinks_to_the_latency_target_at_once)
 {
 	struct device device = known(10000000);
@@ -273,7 +314,8 @@ TEST(larger_window_that_pays_raises_the_bandwidth_at_once)
 	while (device.control.window.phase != WINDOW_UP)
 		run(&device, WP_MS(10), 10000000);
 	/* 1.25 times as much comes through at twice the window */
-	run(&device, WP_MS(300), 12500000);
+	for (int i = 0; i < 100 && device.control.window.phase == WINDOW_UP; i++)
+		run(&device, WP_MS(10), 12500000);
 	assert_int_equal(device.control.window.phase, WINDOW_HOLD);
 	assert_int_equal(device.control.bandwidth.avg_bps, 12500000);
 	assert_int_equal(limit_of(&device), 12500000);
@@ -287,7 +329,7 @@ TEST(units_are_not_spread_before_the_window_is_found)
 	assert_int_equal(device.control.window.phase, WINDOW_START);
 	assert_int_equal(device.control.bandwidth.last_bps, 10000000);
 	assert_int_equal(control_interval_ns(&device.control), 0);
-	run(&device, WP_MS(100), 10000000);
+	run(&device, WP_MS(300), 10000000);
 	assert_int_equal(device.control.window.phase, WINDOW_HOLD);
 	/* 64 KiB at 17 / 16 of what is known so far: 10.6 MB/s */
 	assert_int_equal(control_interval_ns(&device.control), 6168094);
@@ -320,6 +362,11 @@ int main(void)
 		cmocka_unit_test(users_rate_of_one_leaves_the_others_state_alone),
 		cmocka_unit_test(wall_follows_a_falling_limit_gently),
 		cmocka_unit_test(window_is_no_more_than_the_latency_target_allows),
+		cmocka_unit_test(
+			device_that_becomes_slow_is_known_to_be_within_half_a_second),
+		cmocka_unit_test(half_as_fast_is_left_to_the_filters),
+		cmocka_unit_test(one_slow_moment_is_no_fall),
+		cmocka_unit_test(stall_is_no_fall),
 		cmocka_unit_test(window_shrinks_to_the_latency_target_at_once),
 		cmocka_unit_test(window_is_not_judged_while_the_device_is_idle),
 		cmocka_unit_test(units_that_find_the_device_free_are_spread_less),

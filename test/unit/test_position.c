@@ -137,7 +137,10 @@ TEST(strict_is_zero_without_a_setpoint)
 TEST(gentle_wall_keeps_a_quarter_while_a_fallen_limit_drains)
 {
 	assert_int_equal(position_strict_q10(200000, 100000, 300000, 200000), 256);
-	assert_int_equal(position_strict_q10(200000, 100000, 300000, 299999), 256);
+	/* 256 * 200 / 299, and an eighth from the double on */
+	assert_int_equal(position_strict_q10(200000, 100000, 300000, 299000), 171);
+	assert_int_equal(position_strict_q10(200000, 100000, 900000, 400000), 128);
+	assert_int_equal(position_strict_q10(200000, 100000, 900000, 899999), 128);
 	assert_int_equal(position_strict_q10(200000, 100000, 300000, 300000), 0);
 	/* nor less than a quarter just below the limit, where the cubic has gone lower */
 	assert_int_equal(position_strict_q10(200000, 100000, 300000, 199999), 256);
