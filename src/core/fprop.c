@@ -68,14 +68,18 @@ void fprop_begin(struct fprop_domain *domain)
 	word_replace(&domain->count.stripes[0].word, 0, pack(0, 1));
 }
 
-uint64_t fprop_sum(const struct fprop_domain *domain, const struct fprop_count *count)
+static uint64_t sum_at(const struct fprop_count *count, uint64_t period)
 {
-	uint64_t period = period_of(domain);
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < FPROP_STRIPES; i++)
 		sum += aged(word_read(&count->stripes[i].word), period);
 	return sum;
+}
+
+uint64_t fprop_sum(const struct fprop_domain *domain, const struct fprop_count *count)
+{
+	return sum_at(count, period_of(domain));
 }
 
 bool fprop_new_periods(struct fprop_domain *domain, uint64_t seen, uint64_t periods)
@@ -144,4 +148,23 @@ struct fprop_fraction fprop_share_single(const struct fprop_domain *domain,
 {
 	return fraction(aged(word_read(member), period_of(domain)),
 			fprop_sum(domain, &domain->count));
+}
+
+/* Why one period for both: a mark of the next one would be twice what the count was. */
+void fprop_mark(const struct fprop_domain *domain, const struct fprop_count *count,
+		uint64_t less, uint64_t *mark)
+{
+	uint64_t period = period_of(domain);
+
+	word_write(mark, pack(period, sub_u64(sum_at(count, period), less)));
+}
+
+struct fprop_since fprop_since(const struct fprop_domain *domain,
+			       const struct fprop_count *count, const uint64_t *mark)
+{
+	uint64_t period = period_of(domain);
+	struct fprop_since since = { .events = sum_at(count, period) };
+
+	since.added = sub_u64(since.events, aged(word_read(mark), period));
+	return since;
 }

@@ -72,4 +72,16 @@ struct fprop_fraction fprop_share(const struct fprop_domain *domain,
 struct fprop_fraction fprop_share_single(const struct fprop_domain *domain,
 					 const uint64_t *member);
 
+/* Both aged to the same period, whatever is declared meanwhile. */
+struct fprop_since {
+	uint64_t events;
+	uint64_t added; /* of them since the mark, rounded down */
+};
+
+/* A mark keeps what a count once was, @less than that, and ages as the count does. */
+void fprop_mark(const struct fprop_domain *domain, const struct fprop_count *count,
+		uint64_t less, uint64_t *mark);
+struct fprop_since fprop_since(const struct fprop_domain *domain,
+			       const struct fprop_count *count, const uint64_t *mark);
+
 #endif

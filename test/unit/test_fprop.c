@@ -221,6 +221,40 @@ TEST(a_period_halves)
 	assert_share(fprop_share(&domain, &second), 1500, 2000);
 }
 
+static void assert_since(const uint64_t *mark, uint64_t events, uint64_t added)
+{
+	struct fprop_since since = fprop_since(&domain, &first, mark);
+
+	assert_int_equal(since.events, events);
+	assert_int_equal(since.added, added);
+}
+
+TEST(mark_ages_with_its_count)
+{
+	uint64_t mark = 0;
+
+	set_up(1000, 0);
+	/* nothing is marked: all of it was added since */
+	assert_since(&mark, 1000, 1000);
+	fprop_mark(&domain, &first, 0, &mark);
+	assert_since(&mark, 1000, 0);
+	fprop_add(&domain, &first, 300, 1);
+	assert_since(&mark, 1300, 300);
+	pass(1);
+	assert_since(&mark, 650, 150);
+	fprop_mark(&domain, &first, 50, &mark);
+	assert_since(&mark, 650, 50);
+	/* where nothing is added there never is more: stripes round down more often */
+	fprop_mark(&domain, &first, 0, &mark);
+	for (int i = 0; i < 8; i++) {
+		pass(1);
+		assert_int_equal(fprop_since(&domain, &first, &mark).added, 0);
+	}
+	/* damage */
+	mark = UINT64_MAX;
+	assert_int_equal(fprop_since(&domain, &first, &mark).added, 0);
+}
+
 TEST(several_periods_at_once)
 {
 	set_up(1000, 0);
@@ -588,6 +622,7 @@ int main(void)
 		cmocka_unit_test(add_max_of_huge_counts),
 		cmocka_unit_test(maximum_is_held_over_time),
 		cmocka_unit_test(a_period_halves),
+		cmocka_unit_test(mark_ages_with_its_count),
 		cmocka_unit_test(several_periods_at_once),
 		cmocka_unit_test(aging_waits_for_nobody),
 		cmocka_unit_test(forgotten_after_44_periods),
