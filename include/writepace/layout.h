@@ -23,6 +23,8 @@
 #define WP_FILES 8192u
 #define WP_CONTROL_WORDS 40u /* room for struct control */
 
+#define WP_PERIOD_AUTO UINT64_MAX /* in header.period_ns: core/period.h chooses */
+
 #define FPROP_STRIPES 4u
 
 /* A striped count of a proportion domain; each word: period (20 bits) | events (44 bits). */
@@ -55,7 +57,8 @@ struct wp_header {
 	/* aging: src/age */
 	uint64_t
 		period_end_ns; /* claimed: end of the running period, 0 = nothing to age */
-	uint64_t period_ns;    /* length of a period, 0 = the default */
+	uint64_t
+		period_ns; /* length of a period, 0 = the default, WP_PERIOD_AUTO = chosen */
 	/* written by the helper, 0 = unknown or no helper */
 	uint64_t helper_ns;          /* its heartbeat, CLOCK_MONOTONIC */
 	uint64_t helper_id;          /* claimed: its pid << 32 | tid */
@@ -67,7 +70,11 @@ struct wp_header {
 	uint64_t outstanding_bytes; /* sum over all devices */
 	uint32_t wake; /* futex: changes when the first event starts the timer */
 	uint32_t reserved32;
-	uint64_t reserved[13];
+	/* the chosen period: src/age */
+	uint64_t sample_ns;   /* claimed: when the next sample is due */
+	uint64_t sample_mark; /* replaced: writeout's count at the last one */
+	uint64_t chosen;      /* replaced: core/period.h */
+	uint64_t reserved[10];
 };
 
 struct wp_device {
@@ -104,7 +111,8 @@ struct wp_device {
 	uint64_t
 		orphan_stat_bytes; /* stat_written_bytes when orphans were last drained */
 	uint64_t ceiling_ns;       /* replaced: the clock of writers under a ceiling */
-	uint64_t reserved[5];
+	uint64_t sample_mark; /* replaced: the last seconds are what writeout has more */
+	uint64_t reserved[4];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */

@@ -19,13 +19,19 @@
 
 #define AGE_PERIOD_NS WP_SEC(3) /* K1.3: VM_COMPLETIONS_PERIOD_LEN */
 
+/* For all who share the segment; 0 = chosen by what completes (core/period.h). */
+void age_set_period(struct wp_segment *segment, uint64_t period_ns);
+
 /*
  * The first event after idling starts the running period; every other call costs two reads.
  * True when it was this call: the helper's timer sleeps and wants to be woken.
  */
 bool age_started(struct wp_segment *segment, uint64_t now_ns);
 
-/* Declare the periods that are over. Returns when the next one ends, 0 = nothing left to age. */
+/*
+ * Declare the periods that are over, and choose their length where it is to be chosen. Returns
+ * when there is something to do next, 0 = nothing left to age.
+ */
 uint64_t age_step(struct wp_segment *segment, uint64_t now_ns);
 
 #endif

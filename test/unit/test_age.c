@@ -10,10 +10,12 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "age/age.h"
 #include "base/order.h"
 #include "core/fprop.h"
+#include "core/period.h"
 
 #define BEGIN_NS WP_SEC(1000)
 
@@ -216,8 +218,8 @@ static void visit(struct world *world, uint64_t now_ns, unsigned device, uint64_
 		return;
 	write_out(segment, device, bytes);
 	dirty(segment, device, bytes / 2);
-	if (age_started(segment, now_ns) && world->timed)
-		world->timer_ns = segment->header.period_end_ns;
+	if (age_started(segment, now_ns))
+		world->timer_ns = age_step(segment, now_ns);
 }
 
 static void assert_same_fraction(struct fprop_fraction one, struct fprop_fraction other)
@@ -325,6 +327,247 @@ TEST(after_a_long_silence_both_ways_differ_by_a_part_of_a_period)
 	free(caller.segment);
 }
 
+/* ------------------------------------------------------------------ chosen periods -- */
+
+static struct wp_segment *new_chosen_segment(void)
+{
+	struct wp_segment *segment = new_segment();
+
+	age_set_period(segment, 0);
+	for (uint64_t i = 0; i < 4; i++)
+		segment->devices[i].key = i + 1;
+	return segment;
+}
+
+static int set_up_chosen(void **state)
+{
+	*state = new_chosen_segment();
+	return 0;
+}
+
+static struct period chosen(const struct wp_segment *segment)
+{
+	return period_of_word(segment->header.chosen);
+}
+
+static void length_is_chosen_where_asked_for(void **state)
+{
+	struct wp_segment *segment = *state;
+
+	write_out(segment, 0, WP_GIB(1));
+	age_started(segment, BEGIN_NS);
+	assert_int_equal(segment->header.period_end_ns, BEGIN_NS + PERIOD_SHORTEST_NS);
+	/* and no more than that where a length is named afterwards */
+	age_set_period(segment, WP_SEC(5));
+	assert_int_equal(age_step(segment, BEGIN_NS + PERIOD_SHORTEST_NS),
+			 BEGIN_NS + PERIOD_SHORTEST_NS + WP_SEC(5));
+}
+
+/* Each second from @from_s to @to_s after the beginning @device writes. */
+static void write_seconds(struct wp_segment *segment, unsigned device, unsigned from_s,
+			  unsigned to_s)
+{
+	for (unsigned i = from_s; i < to_s; i++) {
+		age_step(segment, BEGIN_NS + WP_SEC(i));
+		write_out(segment, device, WP_MIB(100));
+		dirty(segment, device, WP_MIB(50));
+		age_started(segment, BEGIN_NS + WP_SEC(i));
+	}
+}
+
+static void running_period_ends_when_the_load_moves(void **state)
+{
+	struct wp_segment *segment = *state;
+	struct fprop_fraction before;
+	struct fprop_fraction after;
+	uint64_t old_periods;
+
+	write_seconds(segment, 0, 0, 60);
+	assert_int_equal(chosen(segment).level, PERIOD_LEVELS - 1);
+	write_seconds(segment, 1, 60, 61);
+	assert_int_equal(chosen(segment).level, PERIOD_LEVELS - 1);
+	before = fprop_share(&segment->writeout, &segment->devices[1].writeout);
+	old_periods = periods(segment);
+
+	age_step(segment, BEGIN_NS + WP_SEC(61));
+	/* now, and as many more as there were steps; the shares are what they were */
+	assert_int_equal(chosen(segment).level, 0);
+	assert_int_equal(periods(segment), old_periods + PERIOD_LEVELS);
+	assert_int_equal(segment->header.period_end_ns,
+			 BEGIN_NS + WP_SEC(61) + PERIOD_SHORTEST_NS);
+	after = fprop_share(&segment->writeout, &segment->devices[1].writeout);
+	assert_near(1000 * after.numerator / after.denominator,
+		    1000 * before.numerator / before.denominator, 1);
+
+	write_seconds(segment, 1, 61, 70);
+	after = fprop_share(&segment->writeout, &segment->devices[1].writeout);
+	assert_true(after.numerator * 100 > after.denominator * 99);
+}
+
+/* Claimed, and then the claimant was killed. */
+static void lost_sample_is_made_up_for_by_the_next(void **state)
+{
+	struct wp_segment *segment = *state;
+
+	write_seconds(segment, 0, 0, 60);
+	write_seconds(segment, 1, 60, 61);
+	assert_true(word_replace(&segment->header.sample_ns, BEGIN_NS + WP_SEC(61),
+				 BEGIN_NS + WP_SEC(62)));
+	age_step(segment, BEGIN_NS + WP_SEC(61));
+	assert_int_equal(chosen(segment).level, PERIOD_LEVELS - 1);
+	age_step(segment, BEGIN_NS + WP_SEC(62));
+	assert_int_equal(chosen(segment).level, 0);
+}
+
+static void idle_time_says_nothing(void **state)
+{
+	struct wp_segment *segment = *state;
+	uint64_t before;
+
+	write_seconds(segment, 0, 0, 10);
+	age_step(segment, BEGIN_NS + WP_SEC(10));
+	before = segment->header.chosen;
+	for (unsigned i = 11; i < 40; i++)
+		age_step(segment, BEGIN_NS + WP_SEC(i));
+	assert_int_equal(segment->header.chosen, before);
+	assert_true(segment->header.period_end_ns > 0);
+}
+
+static void chosen_timer_stops_when_nothing_is_left(void **state)
+{
+	struct wp_segment *segment = *state;
+
+	write_seconds(segment, 0, 0, 1);
+	assert_true(run_timer(segment) < 100);
+	assert_int_equal(segment->header.period_end_ns, 0);
+	assert_int_equal(age_step(segment, BEGIN_NS + WP_SEC(3600)), 0);
+}
+
+/* One of four writes for a while, then another; or all of them at random. */
+static unsigned chosen_device(unsigned visit, uint64_t draw)
+{
+	return visit / 400 == 4 ? (unsigned)(draw >> 40) % 4 : visit / 400;
+}
+
+/* As assert_both_ways_agree(). Returns how often the period was made shorter. */
+static unsigned assert_both_ways_choose(uint64_t most_ns, uint64_t *seed)
+{
+	struct world timer = { .segment = new_chosen_segment(), .timed = true };
+	struct world caller = { .segment = new_chosen_segment() };
+	uint64_t now_ns = BEGIN_NS;
+	unsigned shorter = 0;
+
+	for (unsigned i = 0; i < 2000; i++) {
+		uint64_t draw = next_random(seed);
+		uint64_t level = chosen(caller.segment).level;
+		bool writes = i % 3 == 0 || draw % 3;
+		uint64_t bytes = writes ? WP_MIB(100) + draw % WP_MIB(100) : 0;
+
+		visit(&timer, now_ns, chosen_device(i, draw), bytes);
+		visit(&caller, now_ns, chosen_device(i, draw), bytes);
+		assert_same(timer.segment, caller.segment);
+		assert_int_equal(periods(timer.segment), periods(caller.segment));
+		assert_int_equal(timer.segment->header.chosen,
+				 caller.segment->header.chosen);
+		assert_int_equal(timer.segment->header.period_end_ns,
+				 caller.segment->header.period_end_ns);
+		shorter += chosen(caller.segment).level < level;
+		now_ns += WP_MS(1) + next_random(seed) % most_ns;
+	}
+	free(timer.segment);
+	free(caller.segment);
+	return shorter;
+}
+
+TEST(timer_and_callers_choose_the_same)
+{
+	uint64_t seed = 4711;
+
+	for (int i = 0; i < 20; i++) {
+		assert_true(assert_both_ways_choose(WP_MS(300), &seed) >= 3);
+		assert_true(assert_both_ways_choose(WP_SEC(2), &seed) >= 3);
+		/* a period and more, often */
+		assert_both_ways_choose(WP_SEC(4), &seed);
+	}
+}
+
+TEST(timer_and_callers_at_the_ends_choose_the_same)
+{
+	struct world timer = { .segment = new_chosen_segment(), .timed = true };
+	struct world caller = { .segment = new_chosen_segment() };
+
+	/* every sample and every end falls on a visit */
+	for (unsigned i = 0; i < 2000; i++) {
+		visit(&timer, BEGIN_NS + i * WP_MS(500), i / 150 % 4, WP_MIB(100));
+		visit(&caller, BEGIN_NS + i * WP_MS(500), i / 150 % 4, WP_MIB(100));
+		assert_same(timer.segment, caller.segment);
+		assert_int_equal(timer.segment->header.chosen,
+				 caller.segment->header.chosen);
+	}
+	free(timer.segment);
+	free(caller.segment);
+}
+
+/*
+ * Whatever stands in the words of the choice: samples and periods go on, and soon the choice is
+ * what it would have been.
+ */
+TEST(damaged_choice_heals)
+{
+	uint64_t seed = 99;
+
+	alarm(60); /* an endless loop ends here, and the test with it */
+	for (int round = 0; round < 300; round++) {
+		struct wp_segment *segment = new_chosen_segment();
+		struct wp_header *header = &segment->header;
+		uint64_t before;
+
+		write_seconds(segment, 0, 0, 40);
+		header->sample_ns = next_random(&seed) >> next_random(&seed) % 64;
+		header->sample_mark = next_random(&seed);
+		header->chosen = next_random(&seed);
+		for (unsigned i = 0; i < 4; i++)
+			segment->devices[i].sample_mark = next_random(&seed);
+		before = periods(segment);
+		write_seconds(segment, 0, 40, 60);
+		assert_in_range(periods(segment) - before, 2, 1000);
+		assert_in_range(header->sample_ns, BEGIN_NS + WP_SEC(59) + 1,
+				BEGIN_NS + WP_SEC(60));
+		write_seconds(segment, 0, 60, 1500);
+		assert_int_equal(chosen(segment).level, PERIOD_LEVELS - 1);
+		write_seconds(segment, 1, 1500, 1504);
+		assert_int_equal(chosen(segment).level, 0);
+		free(segment);
+	}
+	alarm(0);
+}
+
+/* Nothing is what it was: nobody crashes, nobody loops, what comes back is no time before now. */
+TEST(damaged_segment_ages_without_end)
+{
+	struct wp_segment *segment = new_chosen_segment();
+	uint64_t *words = (uint64_t *)segment;
+	uint64_t seed = 98;
+
+	alarm(60);
+	for (int round = 0; round < 200; round++) {
+		uint64_t now_ns = BEGIN_NS + (uint64_t)round * WP_SEC(100);
+
+		for (size_t i = 0; i < sizeof(*segment) / sizeof(*words); i++)
+			words[i] = next_random(&seed) >> (next_random(&seed) >> 58);
+		segment->header.period_ns = WP_PERIOD_AUTO;
+		for (int i = 0; i < 20; i++) {
+			uint64_t next_ns = age_step(segment, now_ns);
+
+			assert_true(!next_ns || next_ns > now_ns);
+			write_out(segment, (unsigned)i % 4, WP_MIB(1));
+			now_ns += WP_MS(700);
+		}
+	}
+	alarm(0);
+	free(segment);
+}
+
 /* -------------------------------------------------------------------------- claims -- */
 
 #define THREADS 2
@@ -398,6 +641,37 @@ static void two_first_events_one_starts(void **state)
 	assert_int_equal(starts, ENDS);
 }
 
+#define SAMPLES 250 /* calm counts no further than 255 */
+#define ROUNDS 40
+
+static void *sample_all(void *arg)
+{
+	for (uint64_t i = 1; i <= 2 * SAMPLES; i++) {
+		meet(2 * i - 2);
+		age_step(shared, BEGIN_NS + i * WP_MS(500));
+		meet(2 * i - 1);
+		fprop_add(&shared->writeout, &shared->devices[0].writeout, WP_MIB(100),
+			  0);
+	}
+	return arg;
+}
+
+/* Both step at each moment: every sample is taken, and once. */
+TEST(two_callers_take_each_sample_once)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		shared = new_chosen_segment();
+		write_out(shared, 0, WP_MIB(100));
+		age_started(shared, BEGIN_NS);
+		age_step(shared, BEGIN_NS);
+		run_two(sample_all);
+		assert_int_equal(chosen(shared).level, PERIOD_LEVELS - 1);
+		/* 4 + 4 + 8 + 16 of them lengthened it */
+		assert_int_equal(chosen(shared).calm, SAMPLES - 32);
+		free(shared);
+	}
+}
+
 /* One that was stopped before its claim resumes when all is over. */
 static void late_caller_declares_nothing(void **state)
 {
@@ -417,6 +691,7 @@ static void late_caller_declares_nothing(void **state)
 }
 
 #define IN_SEGMENT(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define IN_CHOSEN(test) cmocka_unit_test_setup_teardown(test, set_up_chosen, tear_down)
 
 int main(void)
 {
@@ -433,6 +708,16 @@ int main(void)
 		cmocka_unit_test(timer_and_callers_at_random_see_the_same),
 		cmocka_unit_test(
 			after_a_long_silence_both_ways_differ_by_a_part_of_a_period),
+		IN_CHOSEN(length_is_chosen_where_asked_for),
+		IN_CHOSEN(running_period_ends_when_the_load_moves),
+		IN_CHOSEN(lost_sample_is_made_up_for_by_the_next),
+		IN_CHOSEN(idle_time_says_nothing),
+		IN_CHOSEN(chosen_timer_stops_when_nothing_is_left),
+		cmocka_unit_test(timer_and_callers_choose_the_same),
+		cmocka_unit_test(timer_and_callers_at_the_ends_choose_the_same),
+		cmocka_unit_test(damaged_choice_heals),
+		cmocka_unit_test(damaged_segment_ages_without_end),
+		cmocka_unit_test(two_callers_take_each_sample_once),
 		IN_SEGMENT(two_callers_one_declares),
 		IN_SEGMENT(two_first_events_one_starts),
 		IN_SEGMENT(late_caller_declares_nothing),
