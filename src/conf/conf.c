@@ -16,7 +16,18 @@
 /* Ours, but no settings: of `writepace --stats` and of the test suite. */
 static const char *const no_settings[] = { "WRITEPACE_TOTALS", "WRITEPACE_BUILD" };
 
-enum type { DURATION, BYTES, RATE, COUNT, PERCENT, SWITCH, CHOICE, NAME, GLOBS };
+enum type {
+	DURATION,
+	AUTO_DURATION,
+	BYTES,
+	RATE,
+	COUNT,
+	PERCENT,
+	SWITCH,
+	CHOICE,
+	NAME,
+	GLOBS
+};
 
 struct kind {
 	const char *what;
@@ -30,6 +41,12 @@ static const struct kind kinds[] = {
 	[DURATION] = {
 		.what = "a time",
 		.allowed = "a number with ns, us, ms, s, min or h",
+		.units = unit_durations,
+	},
+	[AUTO_DURATION] = {
+		.what = "a time",
+		.allowed = "auto or a number with ns, us, ms, s, min or h",
+		.zero = "auto",
 		.units = unit_durations,
 	},
 	[BYTES] = {

@@ -22,9 +22,9 @@ struct conf {
 	uint64_t limit_bytes;   /* 0 = auto */
 	uint64_t background_pm; /* of the limit */
 	uint64_t helper;        /* enum conf_helper */
-	uint64_t period_ns;
-	uint64_t weight;     /* 0 = by I/O priority */
-	uint64_t task_limit; /* enum limits_penalty */
+	uint64_t period_ns;     /* 0 = auto */
+	uint64_t weight;        /* 0 = by I/O priority */
+	uint64_t task_limit;    /* enum limits_penalty */
 	uint64_t stats;
 	uint64_t disable;
 	char only[WP_CONF_TEXT_BYTES];

@@ -56,8 +56,7 @@ bool slow_enter(struct slow *slow)
 	};
 	/* Who names a period sets it for all who share the segment. */
 	if (slow->process->conf.period_ns != AGE_PERIOD_NS)
-		word_write(&slow->process->segment.map->header.period_ns,
-			   slow->process->conf.period_ns);
+		age_set_period(slow->process->segment.map, slow->process->conf.period_ns);
 	see_others(slow);
 	return true;
 }

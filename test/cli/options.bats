@@ -26,6 +26,17 @@ setup()
 	[[ $output == *"WRITEPACE_SEGMENT=night"* ]]
 }
 
+@test "the period is a time, or auto" {
+	for value in auto 500ms; do
+		run "$writepace" -p "$value" sh -c 'echo "$WRITEPACE_PERIOD"'
+		[ "$status" -eq 0 ]
+		[ "$output" = "$value" ] || return 1
+	done
+	run "$writepace" --period=automatic true
+	[ "$status" -eq 125 ]
+	[[ $output == *"WRITEPACE_PERIOD=automatic: not a time; allowed: auto or a number"* ]]
+}
+
 @test "nothing is set that was not asked for" {
 	run "$writepace" sh -c 'env | grep -c ^WRITEPACE_'
 	[ "$output" = 0 ]

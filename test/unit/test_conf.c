@@ -85,6 +85,7 @@ static void defaults_are_those_of_the_table(void **state)
 	assert_int_equal(conf.rate_bps, 0);
 	assert_int_equal(conf.limit_bytes, 0);
 	assert_int_equal(conf.background_pm, 500);
+	assert_int_equal(conf.period_ns, 3000000000);
 	assert_int_equal(conf.stats, 0);
 	assert_int_equal(conf.disable, 0);
 	assert_string_equal(conf.only, "");
@@ -226,6 +227,21 @@ static void a_weight_is_a_whole_number_or_auto(void **state)
 	refuses("WRITEPACE_WEIGHT", "0", "out of range");
 	refuses("WRITEPACE_WEIGHT", "10001", "out of range");
 	refuses("WRITEPACE_WEIGHT", "5K", "not a number");
+}
+
+static void a_period_is_a_time_or_auto(void **state)
+{
+	(void)state;
+	takes("WRITEPACE_PERIOD", "auto", FIELD(period_ns), 0);
+	takes("WRITEPACE_PERIOD", "100ms", FIELD(period_ns), 100000000);
+	takes("WRITEPACE_PERIOD", "8s", FIELD(period_ns), 8000000000);
+	takes("WRITEPACE_PERIOD", "1h", FIELD(period_ns), 3600000000000);
+	refuses("WRITEPACE_PERIOD", "0s", "out of range");
+	refuses("WRITEPACE_PERIOD", "99ms", "out of range");
+	refuses("WRITEPACE_PERIOD", "3601s", "out of range");
+	refuses("WRITEPACE_PERIOD", "0", "not a time");
+	refuses("WRITEPACE_PERIOD", "Auto", "not a time; allowed: auto or a number");
+	refuses("WRITEPACE_PERIOD", "auto ", "not a time");
 }
 
 /* ------------------------------------------------------------ bad values ---- */
@@ -520,6 +536,7 @@ int main(void)
 		cmocka_unit_test(switches_are_0_and_1),
 		cmocka_unit_test(a_choice_is_the_place_of_its_word),
 		cmocka_unit_test(a_weight_is_a_whole_number_or_auto),
+		cmocka_unit_test(a_period_is_a_time_or_auto),
 		cmocka_unit_test(what_is_no_time_is_refused),
 		cmocka_unit_test(what_is_no_size_rate_or_share_is_refused),
 		cmocka_unit_test(limits_are_included_and_nothing_beyond),
