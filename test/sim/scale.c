@@ -249,6 +249,15 @@ static uint64_t complete(struct scale_disk *disk)
 
 /* --------------------------------------------------------------- as the engine does -- */
 
+/* In the segment as far as its table goes, for the choice of the period is made by that. */
+static struct fprop_count *count_of(const struct scale_device *device)
+{
+	uint64_t number = device_number(device);
+
+	return number < WP_DEVICES ? &scale.segment->devices[number].writeout :
+				     &scale.devices[number].writeout;
+}
+
 static void count_completed(struct scale_device *device, uint64_t bytes)
 {
 	struct wp_segment *segment = scale.segment;
@@ -259,7 +268,7 @@ static void count_completed(struct scale_device *device, uint64_t bytes)
 	device->written_bytes += bytes;
 	device->progress_ns = scale.now_ns;
 	age_step(segment, scale.now_ns);
-	fprop_add_max(&segment->writeout, &device->writeout, bytes, device->max_share_q10,
+	fprop_add_max(&segment->writeout, count_of(device), bytes, device->max_share_q10,
 		      0);
 	age_started(segment, scale.now_ns);
 }
@@ -352,7 +361,7 @@ static void look(struct scale_device *device)
 
 struct fprop_fraction scale_share(const struct scale_device *device)
 {
-	return fprop_share(&scale.segment->writeout, &device->writeout);
+	return fprop_share(&scale.segment->writeout, count_of(device));
 }
 
 /* What all devices together hold and can do, once a second. */
@@ -683,6 +692,8 @@ unsigned scale_add_device(const struct scale_disk *disk)
 			    .background_pm = 500 },
 		.max_share_q10 = FPROP_MAX_Q10,
 	};
+	if (number < WP_DEVICES)
+		scale.segment->devices[number].key = number + 1;
 	return number;
 }
 

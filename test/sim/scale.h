@@ -71,7 +71,7 @@ struct scale_device {
 
 	/* as in the segment */
 	struct control control;
-	struct fprop_count writeout;
+	struct fprop_count writeout; /* where the segment has no room for it */
 	uint64_t written_bytes;
 	uint64_t dirtied_bytes;
 	uint64_t idle_ns;

@@ -8,11 +8,13 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "age/age.h"
 #include "base/fixed.h"
+#include "core/period.h"
 
 #define SAMPLE_NS WP_MS(200)
 #define SAMPLES_MAX 4000 /* 800 s */
@@ -822,6 +824,233 @@ static void large(void)
 	at_most("megabytes", (double)usage.ru_maxrss / 1024, 200);
 }
 
+/* ------------------------------------------------------------------ the chosen period -- */
+
+/* The same load under each of them, one after another. */
+static const struct {
+	const char *name;
+	uint64_t ns; /* 0 = chosen */
+} lengths[] = { { "3 s", WP_SEC(3) }, { "8 s", WP_SEC(8) }, { "auto", 0 } };
+
+enum { LENGTH_3_S, LENGTH_8_S, LENGTH_AUTO, LENGTHS };
+
+static uint64_t scenario_seed;
+
+/* A new world, aged by that length; the one before is judged first. */
+static void begin_with(unsigned length, uint64_t seed)
+{
+	if (scale.now_ns > SCALE_BEGIN_NS) {
+		judge_invariants();
+		scale_end();
+		sample_count = 0;
+		if (!scale_begin(seed))
+			abort();
+	}
+	age_set_period(scale.segment, lengths[length].ns);
+}
+
+static double chosen_s(void)
+{
+	struct period period = period_of_word(scale.segment->header.chosen);
+
+	return (double)period_span_ns(&period) / 1e9;
+}
+
+static void say_for(unsigned length, const char *what, double value, const char *unit)
+{
+	printf("# %s: %s %.4f %s\n", lengths[length].name, what, value, unit);
+}
+
+/* The load moves from a fast device to a slow one, which stays alone, then both are written to. */
+static void move_load(unsigned length, double *alone_s, double *both_s)
+{
+	const struct scale_disk fast = even(320000000);
+	const struct scale_disk slow = even(10000000);
+	unsigned moved;
+
+	begin_with(length, scenario_seed);
+	scale_add_device(&fast);
+	scale_add_device(&slow);
+	for (unsigned i = 0; i < 2; i++)
+		scale.devices[i].bounds.ceiling_bytes = WP_MIB(200);
+	add_tasks(0, 2);
+	add_tasks(1, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		scale.tasks[i].rest_from_ns = SCALE_BEGIN_NS + WP_SEC(120);
+		scale.tasks[i].rest_until_ns = SCALE_BEGIN_NS + WP_SEC(240);
+		scale.tasks[2 + i].begin_ns = SCALE_BEGIN_NS + WP_SEC(120);
+	}
+	run(120);
+	if (length == LENGTH_AUTO)
+		at_least("seconds of the chosen period before the load moves", chosen_s(),
+			 8);
+	moved = now();
+	run(120);
+	*alone_s = reaches(1, moved, 0.9);
+	moved = now();
+	run(120);
+	*both_s = settles(1, SHARE, moved, 1.0 / 33, 0.1);
+	say_for(length, "the share is within 10 % of 1 after", *alone_s, "s");
+	say_for(length, "both: it is within 10 % of 1/33 after", *both_s, "s");
+}
+
+static void period_move(void)
+{
+	double alone_s[LENGTHS];
+	double both_s[LENGTHS];
+
+	for (unsigned length = 0; length < LENGTHS; length++)
+		move_load(length, &alone_s[length], &both_s[length]);
+	at_least("seconds of the chosen period in the end", chosen_s(), 8);
+	at_most("chosen: seconds until the share is within 10 %", alone_s[LENGTH_AUTO],
+		15);
+	at_most("chosen: the same by that with 3 s",
+		alone_s[LENGTH_AUTO] / alone_s[LENGTH_3_S], 0.5);
+	at_most("chosen, both: the same by that with 3 s",
+		both_s[LENGTH_AUTO] / both_s[LENGTH_3_S], 0.5);
+	/* else there were nothing to choose */
+	at_least("8 s: the same by that with 3 s",
+		 alone_s[LENGTH_8_S] / alone_s[LENGTH_3_S], 2);
+}
+
+/* Two devices of one speed, until one becomes 32 times slower. */
+static double slow_down(unsigned length)
+{
+	const struct scale_disk disk = even(320000000);
+	unsigned from;
+	double seconds;
+
+	begin_with(length, scenario_seed);
+	for (unsigned i = 0; i < 2; i++) {
+		scale_add_device(&disk);
+		scale.devices[i].bounds.ceiling_bytes = WP_MIB(200);
+		add_tasks(i, 2);
+	}
+	run(120);
+	from = now();
+	scale.devices[1].disk.rate_bps /= 32;
+	run(180);
+	seconds = settles(1, SHARE, from, 1.0 / 33, 0.1);
+	say_for(length, "the share is within 10 % of 1/33 after", seconds, "s");
+	return seconds < 0 ? INFINITY : seconds;
+}
+
+static void period_speed(void)
+{
+	double seconds[LENGTHS];
+
+	for (unsigned length = 0; length < LENGTHS; length++)
+		seconds[length] = slow_down(length);
+	at_most("chosen: seconds until the share is within 10 %", seconds[LENGTH_AUTO],
+		15);
+	at_most("chosen: the same by that with 3 s",
+		seconds[LENGTH_AUTO] / seconds[LENGTH_3_S], 0.5);
+}
+
+static void speed_uneven(unsigned device, uint64_t bps, uint64_t *seed)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + 1;
+	scale.devices[device].disk.rate_bps =
+		bps / 10 + bps * 18 / 10 * (*seed >> 44) / (1 << 20);
+}
+
+/* Run while devices do from 0.1 to 1.9 of @bps, anew each 200 ms; returns the changes found. */
+static unsigned run_uneven(uint64_t bps, double seconds, uint64_t *seed)
+{
+	double before_s = chosen_s();
+	unsigned changes = 0;
+
+	for (double at = 0; at < seconds - 0.1; at += 0.2) {
+		for (unsigned i = 0; i < scale.device_count; i++)
+			speed_uneven(i, bps, seed);
+		run(0.2);
+		changes += chosen_s() < before_s;
+		before_s = chosen_s();
+	}
+	return changes;
+}
+
+/* The same while the first one stands still for 2 s of every 30 s. */
+static unsigned run_stalling(uint64_t bps, double seconds, uint64_t *seed)
+{
+	unsigned changes = 0;
+
+	for (double at = 0; at < seconds - 1; at += 30) {
+		scale.devices[0].disk.stall_until_ns = scale.now_ns + WP_SEC(2);
+		changes += run_uneven(bps, 30, seed);
+	}
+	return changes;
+}
+
+/* Variance of the share itself. */
+static double variance(unsigned device, unsigned from, unsigned to)
+{
+	double about = mean(device, SHARE, from, to);
+	double squares = 0;
+
+	for (unsigned i = from; i < to; i++) {
+		double off = samples[device][SHARE][i] - about;
+
+		squares += off * off;
+	}
+	return squares / (to - from);
+}
+
+#define WORLDS 8 /* ten minutes of one differ by a tenth from the next */
+
+typedef unsigned run_load(uint64_t bps, double seconds, uint64_t *seed);
+
+/* Ten minutes after the first two. The unevenness is the same under every length. */
+static double fluctuate(unsigned length, uint64_t seed, run_load *run_it,
+			unsigned *changes)
+{
+	const uint64_t bps = 40000000;
+	const struct scale_disk disk = even(bps);
+
+	begin_with(length, seed);
+	for (unsigned i = 0; i < 2; i++) {
+		scale_add_device(&disk);
+		scale.devices[i].bounds.ceiling_bytes = WP_MIB(200);
+		add_tasks(i, 2);
+	}
+	run_it(bps, 120, &seed);
+	*changes += run_it(bps, 600, &seed);
+	return variance(0, 120 * SECOND, now());
+}
+
+static void fluctuate_under_each(run_load *run_it)
+{
+	double deviations[LENGTHS];
+	unsigned changes[LENGTHS] = { 0 };
+
+	for (unsigned length = 0; length < LENGTHS; length++) {
+		double sum = 0;
+
+		for (unsigned world = 0; world < WORLDS; world++)
+			sum += fluctuate(length, scenario_seed * WORLDS + world, run_it,
+					 &changes[length]);
+		deviations[length] = sqrt(sum / WORLDS);
+		say_for(length, "standard deviation of the share", deviations[length],
+			"");
+	}
+	at_least("fluctuation with 3 s by that with 8 s, to be more",
+		 deviations[LENGTH_3_S] / deviations[LENGTH_8_S], 1.2);
+	/* The same, but periods end at other moments: three times what seeds make of that. */
+	at_most("chosen: fluctuation by that with 8 s",
+		deviations[LENGTH_AUTO] / deviations[LENGTH_8_S], 1.1);
+	at_most("chosen: changes found in 80 minutes", changes[LENGTH_AUTO], 0);
+}
+
+static void period_steady(void)
+{
+	fluctuate_under_each(run_uneven);
+}
+
+static void period_stalls(void)
+{
+	fluctuate_under_each(run_stalling);
+}
+
 /* --------------------------------------------------------------------------- the list -- */
 
 const struct scenario scenarios[] = {
@@ -845,6 +1074,13 @@ const struct scenario scenarios[] = {
 	{ "light", "light writers beside four heavy ones", light_writer },
 	{ "stick", "a device whose commands cost 5 ms each", stick },
 	{ "large", "1000 devices, 10,000 writers, 10 minutes", large },
+	{ "period-move", "chosen period: 1:32, the load moves", period_move },
+	{ "period-speed", "chosen period: one of two becomes 32 times slower",
+	  period_speed },
+	{ "period-steady", "chosen period: a steady load on uneven devices",
+	  period_steady },
+	{ "period-stalls", "chosen period: the same, one stands still now and then",
+	  period_stalls },
 };
 
 const unsigned scenario_count = sizeof(scenarios) / sizeof(scenarios[0]);
@@ -853,6 +1089,7 @@ bool scenario_run(const struct scenario *scenario, uint64_t seed)
 {
 	line_count = 0;
 	sample_count = 0;
+	scenario_seed = seed;
 	if (!scale_begin(seed))
 		return false;
 	printf("# %s: %s, seed %" PRIu64 "\n", scenario->name, scenario->about, seed);
