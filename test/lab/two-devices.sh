@@ -80,4 +80,5 @@ lab_require ext4 || skip_all "$LAB_WHY"
 
 # a sixth of a period each for the first unit and for the sampling
 moves 3s 18 31
+moves auto 9 15
 done_testing
