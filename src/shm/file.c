@@ -149,6 +149,9 @@ void file_abandon(struct wp_file *file, struct wp_device *device, uint64_t now_n
 	device_orphaned(device, bytes, now_ns);
 	set_inflight(file, device, 0);
 	word_write(&file->lent_bytes, bytes);
+	/* Why: whoever opens it next may well write it anew from its beginning. */
+	word_write(&file->low_bytes, 0);
+	word_write(&file->cursor_bytes, 0);
 }
 
 static void mend(uint64_t *sum, uint64_t *found_before, uint64_t found)

@@ -303,6 +303,18 @@ static void abandoned_bytes_become_orphans(void **state)
 	assert_int_equal(pair.device->written_bytes, 0);
 }
 
+/* A program that opens it anew may write it from its beginning, within the same second. */
+static void abandoned_file_is_looked_at_whole_again(void **state)
+{
+	struct pair pair = file_of_100(*state);
+
+	pair.file->low_bytes = WP_MIB(8);
+	pair.file->cursor_bytes = WP_MIB(9);
+	file_abandon(pair.file, pair.device, NOW + 1);
+	assert_int_equal(pair.file->low_bytes, 0);
+	assert_int_equal(pair.file->cursor_bytes, 0);
+}
+
 static void looked_at_again_they_are_the_files_own(void **state)
 {
 	struct pair pair = file_of_100(*state);
@@ -553,6 +565,7 @@ int main(void)
 		cmocka_unit_test(what_others_charged_is_dirt_as_far_as_it_is_there),
 		cmocka_unit_test(settle_moves_the_flight),
 		ON_SEGMENT(abandoned_bytes_become_orphans),
+		ON_SEGMENT(abandoned_file_is_looked_at_whole_again),
 		ON_SEGMENT(looked_at_again_they_are_the_files_own),
 		ON_SEGMENT(what_completed_meanwhile_stays_an_orphan),
 		ON_SEGMENT(no_more_than_is_there_is_taken_back),
