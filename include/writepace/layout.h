@@ -21,7 +21,7 @@
 #define WP_DEVICES 256u
 #define WP_TASKS 4096u
 #define WP_FILES 8192u
-#define WP_CONTROL_WORDS 40u /* room for struct control */
+#define WP_CONTROL_WORDS 48u /* room for struct control */
 
 #define WP_PERIOD_AUTO UINT64_MAX /* in header.period_ns: core/period.h chooses */
 
@@ -154,7 +154,7 @@ struct wp_segment {
 };
 
 _Static_assert(sizeof(struct wp_header) == 256, "layout");
-_Static_assert(sizeof(struct wp_device) == 832, "layout");
+_Static_assert(sizeof(struct wp_device) == 896, "layout");
 _Static_assert(sizeof(struct wp_task) == 64, "layout");
 _Static_assert(sizeof(struct wp_file) == 128, "layout");
 _Static_assert(sizeof(struct wp_segment) < (4u << 20), "at most 4 MiB");

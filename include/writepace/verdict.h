@@ -30,6 +30,7 @@ struct verdict {
 	uint64_t background_bytes;
 	uint64_t setpoint_bytes;
 	uint64_t wall_bytes;
+	uint64_t credit_bytes;  /* of a burst: so much more before anybody is paced */
 	uint64_t bandwidth_bps; /* assumed while unknown */
 	uint64_t base_bps;      /* of this task, by its weight */
 	uint64_t pos_q10;

@@ -16,6 +16,8 @@ static void see_device(struct verdict *verdict, const struct control *control,
 	verdict->setpoint_bytes =
 		position_setpoint(verdict->limit_bytes, verdict->background_bytes);
 	verdict->wall_bytes = control->wall_bytes;
+	verdict->credit_bytes =
+		control_credit_bytes(control, bounds, verdict->view.outstanding_bytes);
 	verdict->bandwidth_bps = bandwidth_assumed_bps(&control->bandwidth);
 	verdict->base_bps = control->ratelimit.base_bps ? control->ratelimit.base_bps :
 							  BANDWIDTH_INIT_BPS;
@@ -61,15 +63,26 @@ static uint64_t within_poll(uint64_t bytes, uint64_t poll_bytes)
 /* K5.3 step 2: no debt is carried out of free running. */
 static void run_free(struct verdict *verdict)
 {
+	uint64_t ceiling_bytes =
+		max_u64(verdict->limit_bytes, verdict->view.outstanding_bytes) +
+		verdict->credit_bytes;
+
 	verdict->free_running = true;
 	verdict->pause_ns = 0;
 	verdict->paused_when_ns = verdict->view.now_ns;
 	verdict->task_bps = verdict->bandwidth_bps;
 	verdict->pos_q10 = 2 * WP_Q10;
-	verdict->poll_bytes =
-		max_u64(pause_free_poll_bytes(verdict->limit_bytes,
-					      verdict->view.outstanding_bytes),
-			PIECE_MIN_BYTES);
+	verdict->poll_bytes = max_u64(
+		pause_free_poll_bytes(ceiling_bytes, verdict->view.outstanding_bytes),
+		PIECE_MIN_BYTES);
+}
+
+static bool is_free(const struct verdict *verdict)
+{
+	uint64_t free_bytes =
+		position_free(verdict->limit_bytes, verdict->background_bytes);
+
+	return verdict->view.outstanding_bytes <= free_bytes || verdict->credit_bytes;
 }
 
 static void run_paced(struct verdict *verdict)
@@ -110,8 +123,7 @@ void balance(struct verdict *verdict, const struct view *view,
 	*verdict = (struct verdict){ .view = *view };
 	see_device(verdict, control, bounds);
 	see_task(verdict, bounds);
-	if (view->outstanding_bytes <=
-	    position_free(verdict->limit_bytes, verdict->background_bytes))
+	if (is_free(verdict))
 		run_free(verdict);
 	else
 		run_paced(verdict);

@@ -33,6 +33,10 @@ uint64_t control_limit_bytes(const struct control *control, const struct bounds 
 		.global_bytes = control_global_bytes(control, bounds),
 		.outstanding_bytes = bounds->outstanding_bytes,
 		.share = bounds->share,
+		.min_ratio_q10 = bounds->min_ratio_q10,
+		.others_min_ratio_q10 = bounds->others_min_ratio_q10,
+		.max_ratio_q10 = bounds->max_ratio_q10,
+		.max_bytes = bounds->max_bytes,
 	};
 
 	return limits_device_bytes(&view);
@@ -50,6 +54,47 @@ uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bou
 		limit_bytes = min_u64(limit_bytes,
 				      ns_to_bytes(bounds->drain_ns, bounds->rate_bps));
 	return background_line(limit_bytes, bounds);
+}
+
+/* The ceilings of the limit are ceilings of limit and credit together. */
+static uint64_t burst_most_bytes(const struct control *control,
+				 const struct bounds *bounds, uint64_t limit_bytes)
+{
+	const uint64_t ceilings[] = { bounds->ceiling_bytes, bounds->kernel_bytes,
+				      bounds->max_bytes };
+	uint64_t bytes = bounds->burst_bytes;
+
+	if (!control->bandwidth.avg_bps || bounds->rate_bps)
+		return 0;
+	if (bounds->pressure_q10 && bounds->pressure_q10 < WP_Q10)
+		bytes = mul_div(bytes, bounds->pressure_q10, WP_Q10);
+	for (size_t i = 0; i < sizeof(ceilings) / sizeof(ceilings[0]); i++) {
+		if (ceilings[i])
+			bytes = min_u64(bytes, sub_u64(ceilings[i], limit_bytes));
+	}
+	return bytes;
+}
+
+static struct burst_view burst_view(const struct control *control,
+				    const struct bounds *bounds,
+				    uint64_t outstanding_bytes)
+{
+	uint64_t limit_bytes = control_limit_bytes(control, bounds);
+
+	return (struct burst_view){
+		.most_bytes = burst_most_bytes(control, bounds, limit_bytes),
+		.limit_bytes = limit_bytes,
+		.background_bytes = control_background_bytes(limit_bytes, bounds),
+		.outstanding_bytes = outstanding_bytes,
+	};
+}
+
+uint64_t control_credit_bytes(const struct control *control, const struct bounds *bounds,
+			      uint64_t outstanding_bytes)
+{
+	struct burst_view view = burst_view(control, bounds, outstanding_bytes);
+
+	return burst_credit_bytes(&control->burst, &view);
 }
 
 static void restamp_bandwidth(struct control *control,
@@ -76,6 +121,17 @@ static void begin(struct control *control, const struct control_sample *sample)
 	control->ratelimit.balanced_bps = BANDWIDTH_INIT_BPS;
 }
 
+/* What the user says of a device that nobody has measured yet. */
+static void take_given(struct control *control, const struct bounds *bounds)
+{
+	if (control->bandwidth.avg_bps || !bounds->bandwidth_bps)
+		return;
+	bandwidth_raise(&control->bandwidth, bounds->bandwidth_bps);
+	control->bandwidth_given = 1;
+	control->ratelimit.base_bps = bounds->bandwidth_bps;
+	control->ratelimit.balanced_bps = bounds->bandwidth_bps;
+}
+
 static void newcomer_step(struct control *control, const struct control_sample *sample)
 {
 	uint64_t written_bytes =
@@ -96,7 +152,7 @@ static void bandwidth_update(struct control *control, const struct control_sampl
 	uint64_t elapsed_ns = sub_u64(sample->now_ns, control->bandwidth_stamp_ns);
 	uint64_t written_bytes =
 		sub_u64(sample->written_bytes, control->bandwidth_written_bytes);
-	bool known = control->bandwidth.avg_bps;
+	bool known = control->bandwidth.avg_bps && !control->bandwidth_given;
 
 	if (sample->idle_ns > control->bandwidth_stamp_ns) {
 		restamp_bandwidth(control, sample);
@@ -113,10 +169,13 @@ static void bandwidth_update(struct control *control, const struct control_sampl
 		return;
 	}
 	if (elapsed_ns < (known ? BANDWIDTH_INTERVAL_NS : BANDWIDTH_FIRST_NS)) {
-		if (!known)
+		if (!control->bandwidth.avg_bps)
 			bandwidth_hint(&control->bandwidth, written_bytes, elapsed_ns);
 		return;
 	}
+	if (!known)
+		control->bandwidth = (struct bandwidth){ 0 };
+	control->bandwidth_given = 0;
 	bandwidth_step(&control->bandwidth, written_bytes, elapsed_ns);
 	if (!known) {
 		/* the first value takes the base rate along */
@@ -238,6 +297,25 @@ static void spread(struct control *control, const struct control_sample *sample)
 }
 
 /*
+ * The end of a burst is a limit that fell from where it was allowed to go: the wall stands there
+ * and comes down gently, and what is above the limit drains without stopping anybody.
+ */
+static void burst_update(struct control *control, const struct control_sample *sample,
+			 const struct bounds *bounds)
+{
+	struct burst_view view = burst_view(control, bounds, sample->outstanding_bytes);
+
+	uint64_t ceiling_bytes = burst_ceiling_bytes(&control->burst, &view);
+
+	if (ceiling_bytes && sample->outstanding_bytes > view.limit_bytes) {
+		control->wall_bytes = max_u64(control->wall_bytes, ceiling_bytes);
+		/* Why: what nobody was paced for says nothing of the base rate. */
+		restamp_base(control, sample);
+	}
+	burst_step(&control->burst, &view);
+}
+
+/*
  * Where completions begin again after a pause, everything up to then belongs to the step before:
  * that is the moment at which the window's epochs end.
  */
@@ -275,10 +353,12 @@ void control_step(struct control *control, const struct control_sample *sample,
 	control->stamp_ns = sample->now_ns;
 	control->moving = sample->written_bytes != control->seen_written_bytes;
 	control->seen_written_bytes = sample->written_bytes;
+	take_given(control, bounds);
 	if (!control->bandwidth.avg_bps)
 		newcomer_step(control, sample);
 	bandwidth_update(control, sample);
 	watch_fall(control, &window);
+	burst_update(control, sample, bounds);
 	base_update(control, sample, bounds);
 	control->wall_bytes =
 		max_u64(control->wall_bytes, control_limit_bytes(control, bounds));

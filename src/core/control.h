@@ -10,6 +10,7 @@
 #define WP_CORE_CONTROL_H
 
 #include "core/bandwidth.h"
+#include "core/burst.h"
 #include "core/limits.h"
 #include "core/ratelimit.h"
 #include "core/spacing.h"
@@ -36,6 +37,8 @@ struct control {
 	uint64_t fall_written_bytes;
 	uint64_t
 		low_bps; /* of the last epoch, where it was less than half of what is known */
+	uint64_t bandwidth_given; /* 1: the user's word, until there is a measured one */
+	struct burst burst;
 	struct bandwidth bandwidth;
 	struct ratelimit ratelimit;
 	struct window window;
@@ -51,6 +54,7 @@ struct bounds {
 	uint64_t rate_bps;      /* the user's ceiling, 0 = none (core/ceiling.h) */
 	uint64_t ceiling_bytes; /* 0 = none */
 	uint64_t kernel_bytes;  /* 0 = unknown */
+	uint64_t burst_bytes;   /* credit above the limit */
 	uint64_t background_pm;
 	enum limits_penalty penalty;
 	/* of all devices together; 0 = this one is alone */
@@ -59,6 +63,12 @@ struct bounds {
 	uint64_t pressure_q10; /* 0 or 1024 = none */
 	/* of this one among them; denominator 0 = alone */
 	struct fprop_fraction share;
+	/* the user's settings of this one; 0 = none */
+	uint64_t min_ratio_q10;        /* of the global limit */
+	uint64_t others_min_ratio_q10; /* promised to all, this one included */
+	uint64_t max_ratio_q10;
+	uint64_t max_bytes;     /* outstanding */
+	uint64_t bandwidth_bps; /* while nothing is measured */
 };
 
 struct control_sample {
@@ -75,6 +85,14 @@ struct control_sample {
 uint64_t control_global_bytes(const struct control *control, const struct bounds *bounds);
 uint64_t control_limit_bytes(const struct control *control, const struct bounds *bounds);
 uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bounds);
+
+/*
+ * So much more may become dirty before anybody is paced, the limit notwithstanding. None on a
+ * device whose bandwidth is unknown: nobody could tell when the last burst has left. None under
+ * a user's rate: it is a promise, too.
+ */
+uint64_t control_credit_bytes(const struct control *control, const struct bounds *bounds,
+			      uint64_t outstanding_bytes);
 
 /* Time between the starts of two units of the window, 0 = as soon as there is room. */
 uint64_t control_interval_ns(const struct control *control);

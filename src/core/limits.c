@@ -45,7 +45,7 @@ uint64_t limits_device_bytes(const struct limits_view *view)
 	else
 		bytes = min_u64(max_u64(bytes, LIMITS_NEWCOMER_BYTES),
 				view->newcomer_bytes);
-	bytes = min_u64(bytes, view->global_bytes);
+	bytes = ceiled(min_u64(bytes, view->global_bytes), view->max_bytes);
 	return max_u64(bytes, LIMITS_ROOM_BYTES);
 }
 

@@ -36,6 +36,7 @@ struct limits_view {
 	uint64_t min_ratio_q10;        /* of the global limit, promised to this device */
 	uint64_t others_min_ratio_q10; /* promised to all, this one included */
 	uint64_t max_ratio_q10;        /* 0 = no maximum */
+	uint64_t max_bytes; /* user's ceiling of the device's limit, 0 = none */
 };
 
 /*

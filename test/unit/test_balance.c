@@ -214,6 +214,46 @@ TEST(piece_is_no_more_than_a_unit_of_writeback)
 	assert_int_equal(piece_of(21000000, 0), WP_KIB(64));
 }
 
+TEST(runs_free_while_there_is_credit_and_paced_afterwards)
+{
+	struct setting setting = known();
+	struct verdict verdict;
+
+	setting.bounds.burst_bytes = 24000000;
+	setting.view.outstanding_bytes = 33000000;
+	verdict = verdict_of(&setting);
+	assert_int_equal(verdict.limit_bytes, 10000000);
+	assert_int_equal(verdict.credit_bytes, 1000000);
+	assert_true(verdict.free_running);
+	assert_int_equal(verdict.pause_ns, 0);
+	/* 244 pages are left of it: 2^(7/2) = 8, less than a piece */
+	assert_int_equal(verdict.poll_bytes, PIECE_MIN_BYTES);
+	setting.view.outstanding_bytes = 8750000;
+	/* 6164 pages: 2^(12/2) = 64 */
+	assert_int_equal(verdict_of(&setting).poll_bytes, WP_KIB(256));
+	setting.view.outstanding_bytes = 34000000;
+	assert_true(verdict_of(&setting).at_wall);
+	/* with the wall where the burst ended: a quarter of the rate */
+	setting.control.wall_bytes = 34000000;
+	setting.view.outstanding_bytes = 33000000;
+	setting.control.burst.spent_bytes = 24000000;
+	verdict = verdict_of(&setting);
+	assert_false(verdict.free_running);
+	assert_int_equal(verdict.task_bps, 1000000);
+}
+
+TEST(users_rate_goes_before_credit)
+{
+	struct setting setting = known();
+
+	setting.bounds.burst_bytes = 24000000;
+	setting.bounds.rate_bps = 2000000;
+	setting.view.outstanding_bytes = 0;
+	setting.view.dirtied_bytes = 100000;
+	assert_int_equal(verdict_of(&setting).credit_bytes, 0);
+	assert_int_equal(verdict_of(&setting).pause_ns, WP_MS(50));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +267,8 @@ int main(void)
 		cmocka_unit_test(users_rate_asks_for_a_look_every_50_ms),
 		cmocka_unit_test(piece_is_a_power_of_two_within_bounds),
 		cmocka_unit_test(piece_is_no_more_than_a_unit_of_writeback),
+		cmocka_unit_test(runs_free_while_there_is_credit_and_paced_afterwards),
+		cmocka_unit_test(users_rate_goes_before_credit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -345,6 +345,156 @@ TEST(units_are_quicker_while_a_larger_window_is_tried)
 	assert_int_equal(control_interval_ns(&device.control), 5242880);
 }
 
+/* ------------------------------------------------------------------- bursts ---- */
+
+/* A credit of 24 MB above the 10 MB of a known device. */
+static struct device with_burst(void)
+{
+	struct device device = known(10000000);
+
+	device.bounds.burst_bytes = 24000000;
+	return device;
+}
+
+static uint64_t credit_of(const struct device *device, uint64_t outstanding_bytes)
+{
+	return control_credit_bytes(&device->control, &device->bounds, outstanding_bytes);
+}
+
+TEST(credit_needs_a_device_that_is_known)
+{
+	struct device device = newcomer();
+
+	device.bounds.burst_bytes = 24000000;
+	assert_int_equal(credit_of(&device, 0), 0);
+	device = with_burst();
+	assert_int_equal(credit_of(&device, 0), 24000000);
+}
+
+TEST(credit_ends_where_ceilings_do)
+{
+	struct device device = with_burst();
+
+	device.bounds.max_bytes = 15000000;
+	assert_int_equal(credit_of(&device, 0), 5000000);
+	device.bounds.kernel_bytes = 13000000;
+	assert_int_equal(credit_of(&device, 0), 3000000);
+	device.bounds.ceiling_bytes = 9000000;
+	assert_int_equal(credit_of(&device, 0), 0);
+}
+
+TEST(credit_shrinks_under_memory_pressure)
+{
+	struct device device = with_burst();
+
+	device.bounds.pressure_q10 = 256;
+	assert_int_equal(credit_of(&device, 0), 6000000);
+}
+
+TEST(credit_is_none_under_a_users_rate)
+{
+	struct device device = with_burst();
+
+	device.bounds.rate_bps = 10000000;
+	assert_int_equal(credit_of(&device, 0), 0);
+}
+
+TEST(burst_raises_the_wall_and_its_end_brings_it_down_gently)
+{
+	struct device device = with_burst();
+	uint64_t wall_bytes;
+
+	device.sample.outstanding_bytes = 9000000;
+	run(&device, WP_MS(10), 10000000);
+	assert_int_equal(device.control.wall_bytes, 10000000);
+	/* the whole of it between two steps */
+	device.sample.outstanding_bytes = 34000000;
+	run(&device, WP_MS(10), 10000000);
+	assert_int_equal(credit_of(&device, 34000000), 0);
+	assert_int_equal(device.control.wall_bytes, 34000000);
+	/* a quarter of the rate all the way down, and never above what is there */
+	for (uint64_t bytes = 34000000; bytes > 10000000; bytes -= 75000) {
+		wall_bytes = device.control.wall_bytes;
+		device.sample.outstanding_bytes = bytes;
+		run(&device, WP_MS(10), 10000000);
+		assert_in_range(device.control.wall_bytes, bytes, wall_bytes);
+	}
+	assert_int_equal(credit_of(&device, 10000000), 0);
+}
+
+TEST(burst_leaves_the_base_rate_alone)
+{
+	struct device device = with_burst();
+	uint64_t base_bps = device.control.ratelimit.base_bps;
+
+	/* 100 MB/s come in for a second: up to 100 MB */
+	device.bounds.burst_bytes = 100000000;
+	device.sample.outstanding_bytes = 10000000;
+	for (int i = 0; i < 100; i++) {
+		device.sample.outstanding_bytes += 900000;
+		device.sample.dirtied_bytes += 900000;
+		run(&device, WP_MS(10), 10000000);
+	}
+	assert_int_equal(device.control.ratelimit.base_bps, base_bps);
+	assert_int_equal(credit_of(&device, 100000000), 10000000);
+}
+
+/* ---------------------------------------------------- settings of one device ---- */
+
+TEST(given_bandwidth_counts_from_the_first_byte)
+{
+	struct device device = { .sample = { .now_ns = BEGIN_NS }, .bounds = standard };
+
+	device.bounds.bandwidth_bps = 20000000;
+	step(&device);
+	assert_int_equal(limit_of(&device), 20000000);
+	assert_int_equal(device.control.wall_bytes, 20000000);
+	assert_int_equal(device.control.ratelimit.base_bps, 20000000);
+}
+
+TEST(first_measured_bandwidth_takes_the_place_of_the_given_one)
+{
+	struct device device = { .sample = { .now_ns = BEGIN_NS }, .bounds = standard };
+
+	device.bounds.bandwidth_bps = 20000000;
+	step(&device);
+	run(&device, WP_MS(490), 5000000);
+	assert_int_equal(limit_of(&device), 20000000);
+	run(&device, WP_MS(10), 5000000);
+	assert_int_equal(limit_of(&device), 5000000);
+	assert_int_equal(device.control.ratelimit.base_bps, 5000000);
+	run(&device, WP_SEC(10), 5000000);
+	assert_int_equal(limit_of(&device), 5000000);
+}
+
+TEST(given_bandwidth_changes_nothing_of_a_device_that_was_measured)
+{
+	struct device device = known(10000000);
+
+	device.bounds.bandwidth_bps = 20000000;
+	run(&device, WP_SEC(1), 10000000);
+	assert_int_equal(limit_of(&device), 10000000);
+}
+
+TEST(ratios_of_a_device_are_parts_of_the_global_limit)
+{
+	struct device device = known(10000000);
+
+	device.bounds.in_use_bps = 100000000;
+	device.bounds.ceiling_bytes = 16000000;
+	device.bounds.outstanding_bytes = 16000000;
+	device.bounds.share = (struct fprop_fraction){ 1, 10 };
+	assert_int_equal(limit_of(&device), 1600000);
+	device.bounds.others_min_ratio_q10 = 256;
+	device.bounds.min_ratio_q10 = 256;
+	/* 16 * 3/4 / 10 + 16 / 4 */
+	assert_int_equal(limit_of(&device), 5200000);
+	device.bounds.max_ratio_q10 = 128;
+	assert_int_equal(limit_of(&device), 2000000);
+	device.bounds.max_bytes = 1000000;
+	assert_int_equal(limit_of(&device), 1000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +523,18 @@ int main(void)
 		cmocka_unit_test(larger_window_that_pays_raises_the_bandwidth_at_once),
 		cmocka_unit_test(units_are_not_spread_before_the_window_is_found),
 		cmocka_unit_test(units_are_quicker_while_a_larger_window_is_tried),
+		cmocka_unit_test(credit_needs_a_device_that_is_known),
+		cmocka_unit_test(credit_ends_where_ceilings_do),
+		cmocka_unit_test(credit_shrinks_under_memory_pressure),
+		cmocka_unit_test(credit_is_none_under_a_users_rate),
+		cmocka_unit_test(burst_raises_the_wall_and_its_end_brings_it_down_gently),
+		cmocka_unit_test(burst_leaves_the_base_rate_alone),
+		cmocka_unit_test(given_bandwidth_counts_from_the_first_byte),
+		cmocka_unit_test(
+			first_measured_bandwidth_takes_the_place_of_the_given_one),
+		cmocka_unit_test(
+			given_bandwidth_changes_nothing_of_a_device_that_was_measured),
+		cmocka_unit_test(ratios_of_a_device_are_parts_of_the_global_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

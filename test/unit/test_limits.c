@@ -161,6 +161,78 @@ TEST(wall_does_not_fall_below_what_is_outstanding)
 	assert_near(wall_bytes, 10016, 16);
 }
 
+/*
+ * K2.5, each step with and without the one before it. The threshold is 1000 MiB, so that a
+ * thousandth of it is a MiB; 256 and 128 of 1024 are promised where something is.
+ */
+TEST(kernels_order_of_share_floor_and_ratios)
+{
+	static const struct {
+		struct fprop_fraction share;
+		uint64_t others_min_q10, min_q10, max_q10;
+		uint64_t outstanding_mib, limit_mib;
+	} vectors[] = {
+		/* 1, 2: 1000 * (1 - 1/4) * 2/5 */
+		{ { 2, 5 }, 256, 0, 0, 1000, 300 },
+		/* 3: 300 + 1000/8 */
+		{ { 2, 5 }, 256, 128, 0, 1000, 425 },
+		/* 3: no share at all, only what was promised */
+		{ { 0, 1 }, 256, 128, 0, 1000, 125 },
+		/* 4: an eighth of what is free is more than that; than 425 it is not */
+		{ { 0, 1 }, 256, 64, 0, 200, 100 },
+		{ { 2, 5 }, 256, 128, 0, 200, 425 },
+		/* 4: nothing is free */
+		{ { 0, 1 }, 0, 0, 0, 2000, 0 },
+		/* 5 comes last: also what was promised and the floor end there */
+		{ { 2, 5 }, 256, 128, 256, 1000, 250 },
+		{ { 0, 1 }, 0, 0, 64, 0, 62 },
+		{ { 1, 1 }, 0, 0, 1024, 1000, 1000 },
+		/* all is promised to others */
+		{ { 1, 1 }, 1024, 0, 0, 1000, 0 },
+		{ { 1, 1 }, 2000, 0, 0, 1000, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+		struct limits_view view = known(WP_GIB(100));
+
+		view.global_bytes = WP_MIB(1000);
+		view.outstanding_bytes = WP_MIB(vectors[i].outstanding_mib);
+		view.share = vectors[i].share;
+		view.others_min_ratio_q10 = vectors[i].others_min_q10;
+		view.min_ratio_q10 = vectors[i].min_q10;
+		view.max_ratio_q10 = vectors[i].max_q10;
+		/* 640 KiB are the least there is: 0 MiB */
+		assert_int_equal(limits_device_bytes(&view) >> 20, vectors[i].limit_mib);
+	}
+}
+
+TEST(limits_of_all_devices_may_add_up_to_more_than_the_global_one_but_none_exceeds_it)
+{
+	struct limits_view view = known(WP_GIB(100));
+
+	view.global_bytes = WP_MIB(64);
+	view.min_ratio_q10 = 512;
+	for (uint64_t numerator = 0; numerator <= 8; numerator++) {
+		view.share = (struct fprop_fraction){ numerator, 8 };
+		assert_in_range(limits_device_bytes(&view), WP_MIB(32), WP_MIB(64));
+	}
+}
+
+TEST(users_ceiling_of_a_device_comes_before_its_share_and_after_the_room)
+{
+	struct limits_view view = known(WP_MIB(10));
+
+	view.max_bytes = WP_MIB(2);
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(2));
+	view.min_ratio_q10 = 1024;
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(2));
+	view.max_bytes = 1;
+	assert_int_equal(limits_device_bytes(&view), WP_KIB(640));
+	view = known(0);
+	view.max_bytes = WP_MIB(2);
+	assert_int_equal(limits_device_bytes(&view), WP_MIB(2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +250,11 @@ int main(void)
 		cmocka_unit_test(wall_rises_at_once),
 		cmocka_unit_test(wall_falls_by_a_32nd_of_the_distance),
 		cmocka_unit_test(wall_does_not_fall_below_what_is_outstanding),
+		cmocka_unit_test(kernels_order_of_share_floor_and_ratios),
+		cmocka_unit_test(
+			limits_of_all_devices_may_add_up_to_more_than_the_global_one_but_none_exceeds_it),
+		cmocka_unit_test(
+			users_ceiling_of_a_device_comes_before_its_share_and_after_the_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
