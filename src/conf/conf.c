@@ -20,13 +20,15 @@ enum type {
 	DURATION,
 	AUTO_DURATION,
 	BYTES,
+	SIZE,
 	RATE,
 	COUNT,
 	PERCENT,
 	SWITCH,
 	CHOICE,
 	NAME,
-	GLOBS
+	GLOBS,
+	DEVICES
 };
 
 struct kind {
@@ -54,6 +56,12 @@ static const struct kind kinds[] = {
 		.allowed = "auto or a number of bytes, or with K, M, G or T",
 		.sample = "64M",
 		.zero = "auto",
+		.units = unit_bytes,
+	},
+	[SIZE] = {
+		.what = "a size",
+		.allowed = "a number of bytes, or with K, M, G or T",
+		.sample = "64M",
 		.units = unit_bytes,
 	},
 	[RATE] = {
@@ -85,6 +93,7 @@ static const struct kind kinds[] = {
 		.what = "a list of programs",
 		.allowed = "names (no /) with * and ?, by commas, at most 255 bytes",
 	},
+	[DEVICES] = { .what = "a list of devices" }, /* conf/devices.c has its own words */
 };
 
 /* What the parser knows of a key; the same order as conf_keys. */
@@ -228,6 +237,21 @@ static bool set_text(struct conf *conf, size_t key, const char *value)
 	return taken;
 }
 
+static bool set_devices(struct conf *conf, size_t key, const char *value, char *line)
+{
+	struct conf_devices devices;
+	struct text text = text_on(line, WP_CONF_LINE_BYTES);
+
+	text_add(&text, conf_keys[key].variable);
+	text_add_char(&text, '=');
+	text_add_foreign(&text, value, SHOWN_LONGEST);
+	text_add(&text, ": ");
+	if (!devices_parse(&devices, value, &text))
+		return false;
+	memcpy((char *)conf + rules[key].offset, &devices, sizeof(devices));
+	return true;
+}
+
 static bool set_key(struct conf *conf, size_t key, const char *value, char *line)
 {
 	bool out_of_range = false;
@@ -235,6 +259,8 @@ static bool set_key(struct conf *conf, size_t key, const char *value, char *line
 
 	if (!*value)
 		value = conf_keys[key].standard;
+	if (rules[key].type == DEVICES)
+		return set_devices(conf, key, value, line);
 	if (kinds[rules[key].type].units)
 		taken = set_number(conf, key, value, &out_of_range);
 	else if (rules[key].type == SWITCH || rules[key].type == CHOICE)

@@ -9,8 +9,8 @@
 #define WP_CONF_CONF_H
 
 #include "base/types.h"
+#include "conf/devices.h"
 
-#define WP_CONF_TEXT_BYTES 256 /* longest text value with its end */
 #define WP_CONF_LINE_BYTES 512 /* longest complaint with its end */
 
 enum conf_helper { CONF_HELPER_AUTO, CONF_HELPER_OFF };
@@ -18,8 +18,9 @@ enum conf_helper { CONF_HELPER_AUTO, CONF_HELPER_OFF };
 struct conf {
 	uint64_t drain_ns;
 	uint64_t latency_ns;
-	uint64_t rate_bps;      /* 0 = no ceiling */
-	uint64_t limit_bytes;   /* 0 = auto */
+	uint64_t rate_bps;    /* 0 = no ceiling */
+	uint64_t limit_bytes; /* 0 = auto */
+	uint64_t burst_bytes;
 	uint64_t background_pm; /* of the limit */
 	uint64_t helper;        /* enum conf_helper */
 	uint64_t period_ns;     /* 0 = auto */
@@ -30,6 +31,7 @@ struct conf {
 	char only[WP_CONF_TEXT_BYTES];
 	char skip[WP_CONF_TEXT_BYTES];
 	char segment[WP_CONF_TEXT_BYTES];
+	struct conf_devices devices;
 };
 
 struct conf_key {

@@ -24,6 +24,7 @@
 #include <gelf.h>
 
 #include "conf/conf.h"
+#include "host/locate.h"
 #include "launch/elf.h"
 #include "launch/find.h"
 #include "launch/status.h"
@@ -106,12 +107,35 @@ static void complain(const char *line, void *opaque)
 		say("%s", line);
 }
 
+/* A device that is not there would leave its settings without effect, in silence. */
+static int check_devices(struct request *request, const struct conf_devices *devices)
+{
+	int result = 0;
+
+	for (uint64_t i = 0; i < devices->count; i++) {
+		const char *what = devices->list[i].what;
+		char line[WP_CONF_LINE_BYTES];
+		uint64_t number;
+		int error = locate_device(what, &number);
+
+		if (!error)
+			continue;
+		snprintf(line, sizeof(line), "WRITEPACE_DEVICE=%s: %s", what,
+			 strerror(-error));
+		complain(line, request);
+		result = WP_STATUS_REFUSED;
+	}
+	return result;
+}
+
 static int check_settings(struct request *request)
 {
 	struct conf conf;
 
 	conf_defaults(&conf);
-	return conf_read(&conf, environ, complain, request) ? WP_STATUS_REFUSED : 0;
+	if (conf_read(&conf, environ, complain, request))
+		return WP_STATUS_REFUSED;
+	return check_devices(request, &conf.devices);
 }
 
 /* --------------------------------------------------------------- library ---- */

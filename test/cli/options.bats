@@ -15,7 +15,7 @@ setup()
 
 @test "the command sees its options as variables" {
 	run "$writepace" -d 2s --latency 20ms -r 1M --limit=64M --only 'cp,d?' \
-		--skip=tar --segment night env
+		--skip=tar --segment night -b 24M --device=/:max_ratio=5 env
 	[ "$status" -eq 0 ]
 	[[ $output == *"WRITEPACE_DRAIN=2s"* ]]
 	[[ $output == *"WRITEPACE_LATENCY=20ms"* ]]
@@ -24,6 +24,8 @@ setup()
 	[[ $output == *"WRITEPACE_ONLY=cp,d?"* ]]
 	[[ $output == *"WRITEPACE_SKIP=tar"* ]]
 	[[ $output == *"WRITEPACE_SEGMENT=night"* ]]
+	[[ $output == *"WRITEPACE_BURST=24M"* ]]
+	[[ $output == *"WRITEPACE_DEVICE=/:max_ratio=5"* ]]
 }
 
 @test "the period is a time, or auto" {

@@ -57,6 +57,36 @@ other_width()
 	refused 125 "WRITEPACE_SEGMENT=a/b: not a name" --segment a/b touch ran
 }
 
+@test "a bad setting of a device names its part and what is allowed" {
+	refused 125 "-D: WRITEPACE_DEVICE=/:max_bytes=1: max_bytes=1: out of range or \
+not a number; allowed: from 640K to 1T" -D /:max_bytes=1 touch ran
+	refused 125 "WRITEPACE_DEVICE=/:frob=1: /:frob=1: not of the form WHAT:NAME=VALUE" \
+		--device=/:frob=1 touch ran
+	refused 125 "usr: neither an absolute path nor MAJOR:MINOR" \
+		-D usr:max_bytes=2M touch ran
+	refused 125 "-b: WRITEPACE_BURST=much: not a size; allowed: a number of bytes" \
+		-b much touch ran
+}
+
+@test "a device that is not there is refused, and ignored by the bare library" {
+	refused 125 "--device: WRITEPACE_DEVICE=/no/such: No such file or directory" \
+		--device '/:max_bytes=2M;/no/such:max_bytes=2M' touch ran
+	export WRITEPACE_DEVICE=/no/such:max_bytes=2M
+	refused 125 "WRITEPACE_DEVICE=/no/such: No such file or directory" touch ran
+	LD_PRELOAD=$library run --separate-stderr touch ran
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ -e ran ]
+}
+
+@test "a device may be a path, a path with colons, a node or two numbers" {
+	mkdir a:b
+	for what in "$PWD/a:b" /dev/null 8:0; do
+		run "$writepace" -D "$what:max_bytes=2M,bandwidth=10M/s" touch ran
+		[ "$status" -eq 0 ] || complain "$what"
+	done
+}
+
 @test "a bad value in the environment is refused" {
 	export WRITEPACE_LATENCY=50
 	refused 125 "WRITEPACE_LATENCY=50: not a time" touch ran

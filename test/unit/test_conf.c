@@ -98,7 +98,7 @@ static void every_default_text_reads_as_the_default(void **state)
 	struct conf expected = fresh();
 
 	(void)state;
-	assert_int_equal(conf_key_count, 14);
+	assert_int_equal(conf_key_count, 16);
 	for (size_t key = 0; key < conf_key_count; key++) {
 		struct conf conf = expected;
 		char line[WP_CONF_LINE_BYTES] = "";
@@ -242,6 +242,118 @@ static void a_period_is_a_time_or_auto(void **state)
 	refuses("WRITEPACE_PERIOD", "0", "not a time");
 	refuses("WRITEPACE_PERIOD", "Auto", "not a time; allowed: auto or a number");
 	refuses("WRITEPACE_PERIOD", "auto ", "not a time");
+}
+
+/* ---------------------------------------------------------------- devices ---- */
+
+static struct conf_devices devices_of(const char *value)
+{
+	struct conf conf = fresh();
+	char line[WP_CONF_LINE_BYTES] = "";
+
+	if (!conf_set(&conf, "WRITEPACE_DEVICE", value, line))
+		fail_msg("%s", line);
+	return conf.devices;
+}
+
+static void a_device_has_any_of_four_settings(void **state)
+{
+	struct conf_devices devices = devices_of(
+		"/mnt/a:max_bytes=2M;8:16:min_ratio=12.5,max_ratio=50%,bandwidth=10MB/s");
+
+	(void)state;
+	assert_int_equal(devices.count, 2);
+	assert_string_equal(devices.list[0].what, "/mnt/a");
+	assert_int_equal(devices.list[0].max_bytes, 2097152);
+	assert_int_equal(devices.list[0].min_ratio_ppm, 0);
+	assert_int_equal(devices.list[0].max_ratio_ppm, 1000000);
+	assert_int_equal(devices.list[0].bandwidth_bps, 0);
+	assert_string_equal(devices.list[1].what, "8:16");
+	assert_int_equal(devices.list[1].min_ratio_ppm, 125000);
+	assert_int_equal(devices.list[1].max_ratio_ppm, 500000);
+	assert_int_equal(devices.list[1].bandwidth_bps, 10000000);
+	assert_int_equal(devices.list[1].max_bytes, 0);
+	assert_int_equal(devices_of("/a:min_ratio=0.0001").list[0].min_ratio_ppm, 1);
+	assert_int_equal(devices_of("").count, 0);
+	assert_int_equal(devices_of(";/a:max_bytes=1M;;").count, 1);
+}
+
+static void settings_begin_at_the_last_colon_before_a_name(void **state)
+{
+	(void)state;
+	assert_string_equal(devices_of("/a:b:max_bytes=2M").list[0].what, "/a:b");
+	assert_string_equal(devices_of("/a:max_byte=1:max_bytes=2M").list[0].what,
+			    "/a:max_byte=1");
+	assert_string_equal(devices_of("/a:max_bytes=1,x:max_bytes=2M").list[0].what,
+			    "/a:max_bytes=1,x");
+	assert_string_equal(devices_of("/a,b=c:bandwidth=2M").list[0].what, "/a,b=c");
+}
+
+static void what_is_no_list_of_devices_is_refused(void **state)
+{
+	char value[300] = "/";
+
+	(void)state;
+	refuses("WRITEPACE_DEVICE", "/a", "/a: not of the form WHAT:NAME=VALUE");
+	refuses("WRITEPACE_DEVICE", "max_bytes=2M", "not of the form");
+	refuses("WRITEPACE_DEVICE", ":max_bytes=2M", "not of the form");
+	refuses("WRITEPACE_DEVICE", "/a:maxbytes=2M", "not of the form");
+	refuses("WRITEPACE_DEVICE", "/a:max_bytes=2M,x=1", "x=1: not of the form");
+	refuses("WRITEPACE_DEVICE", "/a:max_bytes", "not of the form");
+	refuses("WRITEPACE_DEVICE", "a:max_bytes=2M", "a: neither an absolute path nor");
+	refuses("WRITEPACE_DEVICE", "/a:max_bytes=639K", "from 640K to 1T");
+	refuses("WRITEPACE_DEVICE", "/a:max_bytes=2M/s", "from 640K to 1T");
+	refuses("WRITEPACE_DEVICE", "/a:max_bytes=", "from 640K to 1T");
+	refuses("WRITEPACE_DEVICE", "/a:bandwidth=1K", "from 64K to 1T");
+	refuses("WRITEPACE_DEVICE", "/a:min_ratio=101", "from 0 to 100%");
+	refuses("WRITEPACE_DEVICE", "/a:max_ratio=-1", "from 0 to 100%");
+	refuses("WRITEPACE_DEVICE", "/a:min_ratio=6,max_ratio=5", "above max_ratio");
+	refuses("WRITEPACE_DEVICE", "/a:min_ratio=50;/b:min_ratio=50", "less than 100%");
+	memset(value + 1, 'x', 255);
+	strcpy(value + 256, ":max_bytes=2M");
+	refuses("WRITEPACE_DEVICE", value, "a path of more than 255 bytes");
+	memmove(value + 255, value + 256, 14);
+	assert_int_equal(strlen(devices_of(value).list[0].what), 255);
+}
+
+static void eight_devices_and_no_ninth(void **state)
+{
+	(void)state;
+	assert_int_equal(devices_of("1:1:max_ratio=1;1:2:max_ratio=1;1:3:max_ratio=1;"
+				    "1:4:max_ratio=1;1:5:max_ratio=1;1:6:max_ratio=1;"
+				    "1:7:max_ratio=1;1:8:max_ratio=1")
+				 .count,
+			 8);
+	refuses("WRITEPACE_DEVICE",
+		"1:1:max_ratio=1;1:2:max_ratio=1;1:3:max_ratio=1;1:4:max_ratio=1;"
+		"1:5:max_ratio=1;1:6:max_ratio=1;1:7:max_ratio=1;1:8:max_ratio=1;"
+		"1:9:max_ratio=1",
+		"1:9:max_ratio=1: the ninth");
+}
+
+static void a_complaint_of_a_device_names_its_part(void **state)
+{
+	struct conf conf = fresh();
+	char line[WP_CONF_LINE_BYTES];
+
+	(void)state;
+	assert_false(conf_set(&conf, "WRITEPACE_DEVICE", "/a:max_bytes=1", line));
+	assert_string_equal(line, "WRITEPACE_DEVICE=/a:max_bytes=1: max_bytes=1: out of "
+				  "range or not a number; allowed: from 640K to 1T");
+	assert_false(conf_set(&conf, "WRITEPACE_DEVICE", "/a:foo=1", line));
+	assert_string_equal(
+		line, "WRITEPACE_DEVICE=/a:foo=1: /a:foo=1: not of the form "
+		      "WHAT:NAME=VALUE[,NAME=VALUE...][;...]; allowed names: min_ratio "
+		      "max_ratio max_bytes bandwidth");
+}
+
+static void a_burst_is_a_size(void **state)
+{
+	(void)state;
+	takes("WRITEPACE_BURST", "0", FIELD(burst_bytes), 0);
+	takes("WRITEPACE_BURST", "24M", FIELD(burst_bytes), 25165824);
+	refuses("WRITEPACE_BURST", "auto", "allowed: a number of bytes, or with K");
+	refuses("WRITEPACE_BURST", "2T", "out of range");
 }
 
 /* ------------------------------------------------------------ bad values ---- */
@@ -537,6 +649,12 @@ int main(void)
 		cmocka_unit_test(a_choice_is_the_place_of_its_word),
 		cmocka_unit_test(a_weight_is_a_whole_number_or_auto),
 		cmocka_unit_test(a_period_is_a_time_or_auto),
+		cmocka_unit_test(a_device_has_any_of_four_settings),
+		cmocka_unit_test(settings_begin_at_the_last_colon_before_a_name),
+		cmocka_unit_test(what_is_no_list_of_devices_is_refused),
+		cmocka_unit_test(eight_devices_and_no_ninth),
+		cmocka_unit_test(a_complaint_of_a_device_names_its_part),
+		cmocka_unit_test(a_burst_is_a_size),
 		cmocka_unit_test(what_is_no_time_is_refused),
 		cmocka_unit_test(what_is_no_size_rate_or_share_is_refused),
 		cmocka_unit_test(limits_are_included_and_nothing_beyond),
