@@ -8,6 +8,7 @@
 #include "base/order.h"
 #include "core/limits.h"
 #include "host/kernel.h"
+#include "host/locate.h"
 #include "host/sys.h"
 #include "pace/pace.h"
 
@@ -62,12 +63,27 @@ static uint64_t *map_life(void)
 	return life;
 }
 
+/* What is not there has no settings; the wrapper has said so. */
+static void resolve_devices(struct conf_devices *devices)
+{
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < devices->count; i++) {
+		struct conf_device *device = &devices->list[i];
+
+		if (!locate_device(device->what, &device->number))
+			devices->list[count++] = *device;
+	}
+	devices->count = count;
+}
+
 void pace_attach(struct pace_process *process, const struct conf *conf)
 {
 	int saved_errno = errno;
 	struct stat st;
 
 	process->conf = *conf;
+	resolve_devices(&process->conf.devices);
 	process->start_ns = kernel_boot_ns();
 	process->life = map_life();
 	process->weight = conf->weight ? conf->weight : kernel_weight();

@@ -11,6 +11,16 @@
 #include "shm/device.h"
 #include "shm/file.h"
 
+/*
+ * Within the user's credit for bursts nobody waits. It is started all the same: unstarted, it
+ * would stay until the kernel's 30 s are over, while the account takes it for written.
+ */
+static bool may_go(const struct slow *slow)
+{
+	return control_credit_bytes(&slow->control, &slow->bounds,
+				    device_outstanding_bytes(slow->flush.device));
+}
+
 static void drain(struct slow *slow)
 {
 	uint64_t until_ns = slow->now_ns + slow->bounds.drain_ns;
@@ -46,7 +56,10 @@ void pace_close(struct pace_process *process, struct pace_task *task,
 		slow_take_dirt(&slow);
 		slow_tick(&slow, 0);
 		if (slow.flush.file) {
-			drain(&slow);
+			if (may_go(&slow))
+				slow_let_go(&slow);
+			else
+				drain(&slow);
 			slow_wait_ceiling(&slow, 0);
 			file_abandon(slow.flush.file, slow.flush.device, slow.now_ns);
 		}

@@ -16,8 +16,9 @@
 #define STALE_NS WP_SEC(1)     /* nobody is inside for so long: a long jump left it */
 #define STEP_MIN_NS WP_US(200) /* between two looks at what is in flight */
 #define STEP_MAX_NS WP_MS(5)
-#define HELPER_FRESH_NS WP_SEC(5) /* what a silent helper left behind is not used */
-#define PATIENCE_NS WP_MS(20)     /* a device nobody looked after for longer ran idle */
+#define HELPER_FRESH_NS WP_SEC(5)  /* what a silent helper left behind is not used */
+#define BURST_UNIT_BYTES WP_MIB(1) /* what is let go starts in units of this */
+#define PATIENCE_NS WP_MS(20)      /* a device nobody looked after for longer ran idle */
 
 /* What the helper and the last sweep know of the whole. */
 static void see_others(struct slow *slow)
@@ -51,6 +52,7 @@ bool slow_enter(struct slow *slow)
 		.rate_bps = slow->process->conf.rate_bps,
 		.ceiling_bytes = slow->process->conf.limit_bytes,
 		.kernel_bytes = slow->process->kernel_limit_bytes,
+		.burst_bytes = slow->process->conf.burst_bytes,
 		.background_pm = slow->process->conf.background_pm,
 		.penalty = slow->process->penalty,
 	};
@@ -107,6 +109,39 @@ static void locate_slots(struct slow *slow, struct wp_segment *map)
 	word_write(&handle->slots, (uint64_t)(device + 1) << 32 | (uint64_t)(file + 1));
 }
 
+static bool is_for(const struct conf_device *setting, const struct slow *slow)
+{
+	/* Why two: the helper may have found the device behind the file's own. */
+	return setting->number == slow->handle->backing.device ||
+	       setting->number == device_number(slow->flush.device);
+}
+
+static uint64_t ratio_q10(uint64_t ratio_ppm)
+{
+	return mul_div(ratio_ppm, WP_Q10, 1000000);
+}
+
+/* What the user wants of this device; the first setting that fits counts. */
+static void see_setting(struct slow *slow)
+{
+	const struct conf_devices *devices = &slow->process->conf.devices;
+	struct bounds *bounds = &slow->bounds;
+	uint64_t promised_ppm = 0;
+
+	for (uint64_t i = devices->count; i-- > 0;) {
+		const struct conf_device *setting = &devices->list[i];
+
+		promised_ppm += setting->min_ratio_ppm;
+		if (!is_for(setting, slow))
+			continue;
+		bounds->min_ratio_q10 = ratio_q10(setting->min_ratio_ppm);
+		bounds->max_ratio_q10 = max_u64(ratio_q10(setting->max_ratio_ppm), 1);
+		bounds->max_bytes = setting->max_bytes;
+		bounds->bandwidth_bps = setting->bandwidth_bps;
+	}
+	bounds->others_min_ratio_q10 = ratio_q10(promised_ppm);
+}
+
 bool slow_locate(struct slow *slow)
 {
 	int flags = kernel_open_flags(slow->flush.fd);
@@ -118,6 +153,7 @@ bool slow_locate(struct slow *slow)
 	locate_slots(slow, slow->process->segment.map);
 	if (slow->flush.device) {
 		device_control(slow->flush.device, &slow->control);
+		see_setting(slow);
 		slow->bounds.share = fprop_share(&slow->process->segment.map->writeout,
 						 &slow->flush.device->writeout);
 		pace_note_device(slow->process, slow->handle->backing.device);
@@ -200,6 +236,7 @@ static void settle(struct slow *slow)
 		.others_bytes = slow->others_bytes,
 		.now_ns = slow->now_ns,
 	};
+	uint64_t max_q10 = slow->bounds.max_ratio_q10;
 	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, &look) : -ENOENT;
 
 	if (dirty < 0)
@@ -207,9 +244,9 @@ static void settle(struct slow *slow)
 	else
 		slow->dirty_bytes = (uint64_t)dirty;
 	if (look.completed_bytes)
-		fprop_add(&slow->process->segment.map->writeout,
-			  &slow->flush.device->writeout, look.completed_bytes,
-			  slow->stripe);
+		fprop_add_max(&slow->process->segment.map->writeout,
+			      &slow->flush.device->writeout, look.completed_bytes,
+			      max_q10 ? max_q10 : FPROP_MAX_Q10, slow->stripe);
 	slow->dirtied_bytes = 0;
 	slow->others_bytes = 0;
 }
@@ -226,6 +263,25 @@ void slow_push(struct slow *slow, uint64_t bytes)
 	pace.forced = true;
 	if (slow->flush.file)
 		flush_start(&slow->flush, min_u64(bytes, slow->dirty_bytes), &pace);
+}
+
+void slow_let_go(struct slow *slow)
+{
+	uint64_t until_ns = slow->now_ns + slow->bounds.drain_ns;
+	struct flush_pace pace = flush_pace(slow);
+	uint64_t left_bytes = slow->dirty_bytes;
+
+	pace.forced = true;
+	pace.unit_bytes = BURST_UNIT_BYTES;
+	pace.interval_ns = service_ns(slow, pace.unit_bytes);
+	while (left_bytes && kernel_now_ns() < until_ns) {
+		int64_t started = flush_start(
+			&slow->flush, min_u64(left_bytes, pace.unit_bytes), &pace);
+
+		if (started <= 0)
+			return;
+		left_bytes = sub_u64(left_bytes, (uint64_t)started);
+	}
 }
 
 void slow_tick(struct slow *slow, uint64_t background_bytes)

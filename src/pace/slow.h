@@ -51,6 +51,12 @@ void slow_push(struct slow *slow, uint64_t bytes);
 /* Wait for the clock of those who have a ceiling of the rate. A debt stays in it. */
 void slow_wait_ceiling(struct slow *slow, uint64_t background_bytes);
 
+/*
+ * Start all of the file without sleeping, for at most the drain target. A kernel whose queue is
+ * full may hold us up that long.
+ */
+void slow_let_go(struct slow *slow);
+
 /* Sleep one step, at most until @until_ns; false when a signal asks for an end. */
 bool slow_sleep(struct slow *slow, uint64_t until_ns);
 

@@ -126,8 +126,14 @@ static void hold(bool holds, const char *what, const struct scale_device *device
 static void note_limit(struct scale_device *device)
 {
 	uint64_t limit_bytes = control_limit_bytes(&device->control, &device->bounds);
+	uint64_t level_bytes = max_u64(limit_bytes, known_bytes(device));
+	uint64_t credit_bytes = control_credit_bytes(&device->control, &device->bounds,
+						     known_bytes(device));
 	uint64_t wall_bytes = max_u64(device->control.wall_bytes, limit_bytes);
 
+	/* a burst may begin before the wall is raised for it */
+	if (credit_bytes)
+		wall_bytes = max_u64(wall_bytes, level_bytes + credit_bytes);
 	device->background_bytes = control_background_bytes(limit_bytes, &device->bounds);
 	if (wall_bytes >= device->held_bytes ||
 	    scale.now_ns > device->held_ns + WP_SEC(1)) {
@@ -174,6 +180,9 @@ static void check_verdict(const struct scale_device *device,
 	hold(verdict->limit_bytes <= max_u64(verdict->global_bytes, LIMITS_ROOM_BYTES),
 	     "no device has more than the global limit", device, verdict->limit_bytes,
 	     verdict->global_bytes);
+	hold(verdict->credit_bytes <= device->bounds.burst_bytes,
+	     "the credit is at most what the user gave", device, verdict->credit_bytes,
+	     device->bounds.burst_bytes);
 	hold(verdict->task_limit_bytes <= verdict->limit_bytes &&
 		     verdict->task_limit_bytes >= verdict->limit_bytes / 2,
 	     "a task has at least half of the device's limit", device,
@@ -268,8 +277,8 @@ static void count_completed(struct scale_device *device, uint64_t bytes)
 	device->written_bytes += bytes;
 	device->progress_ns = scale.now_ns;
 	age_step(segment, scale.now_ns);
-	fprop_add_max(&segment->writeout, count_of(device), bytes, device->max_share_q10,
-		      0);
+	fprop_add_max(&segment->writeout, count_of(device), bytes,
+		      device->bounds.max_ratio_q10, 0);
 	age_started(segment, scale.now_ns);
 }
 
@@ -413,6 +422,7 @@ static void trace(const struct scale_task *task, const struct verdict *verdict)
 		verdict->background_bytes,
 		verdict->setpoint_bytes,
 		verdict->wall_bytes,
+		verdict->credit_bytes,
 		verdict->bandwidth_bps,
 		verdict->base_bps,
 		verdict->pos_q10,
@@ -689,8 +699,8 @@ unsigned scale_add_device(const struct scale_disk *disk)
 		.disk = *disk,
 		.bounds = { .drain_ns = WP_SEC(1),
 			    .latency_ns = WP_MS(50),
-			    .background_pm = 500 },
-		.max_share_q10 = FPROP_MAX_Q10,
+			    .background_pm = 500,
+			    .max_ratio_q10 = FPROP_MAX_Q10 },
 	};
 	if (number < WP_DEVICES)
 		scale.segment->devices[number].key = number + 1;

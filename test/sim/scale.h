@@ -61,8 +61,7 @@ struct scale_disk {
 
 struct scale_device {
 	struct scale_disk disk;
-	struct bounds bounds;   /* may be changed */
-	uint64_t max_share_q10; /* of the writeout, 1024 = no maximum */
+	struct bounds bounds; /* may be changed */
 
 	/* the truth; what is unsettled was written and not looked at yet */
 	uint64_t unsettled_bytes;
@@ -86,7 +85,7 @@ struct scale_device {
 	uint64_t next_ns;          /* of its look, 0 = none is due */
 	uint64_t room_bytes;       /* threshold and piece of each of its tasks */
 	uint64_t background_bytes; /* as of the last step */
-	uint64_t held_bytes;       /* largest wall or limit of the last second */
+	uint64_t held_bytes; /* largest wall, or limit and credit, of the last second */
 	uint64_t held_ns;
 	bool released; /* callers were let go after 5 s, and it is over its limit since */
 	uint64_t peak_bytes; /* most outstanding, may be cleared */

@@ -741,6 +741,164 @@ static void stick(void)
 	at_most("swing of the rate written", swing(0, WRITTEN, 150, now()), 0.1);
 }
 
+/* --------------------------------------------------------------- the user's settings -- */
+
+/* A program that writes this much at once, at this second. */
+static unsigned add_burst(double at_s, uint64_t bytes)
+{
+	unsigned number = add_tasks(0, 1);
+	struct scale_task *task = &scale.tasks[number];
+
+	task->begin_ns = SCALE_BEGIN_NS + (uint64_t)(at_s * 1e9);
+	task->burst_bytes = bytes;
+	task->think_ns = WP_SEC(3600);
+	return number;
+}
+
+static double slept_s(unsigned task)
+{
+	return (double)scale.tasks[task].paused_ns / 1e9;
+}
+
+/* 24 MB above the limit: a writer for a minute, then bursts of 20 MB at 120, 120.5 and 200 s. */
+static void credit(void)
+{
+	const double bytes = 20e6;
+	const double most = 24e6;
+	double limit;
+	unsigned first;
+	unsigned next;
+	unsigned third;
+
+	scale_add_device(&capped);
+	scale.devices[0].bounds.burst_bytes = (uint64_t)most;
+	add_tasks(0, 1);
+	scale.tasks[0].end_ns = SCALE_BEGIN_NS + WP_SEC(60);
+	first = add_burst(120, (uint64_t)bytes);
+	next = add_burst(120.5, (uint64_t)bytes);
+	third = add_burst(200, (uint64_t)bytes);
+	run(20);
+	mark_tasks();
+	run(40);
+	at_most("outstanding of a steady writer by the limit",
+		largest(0, OUTSTANDING, 100, 300) / mean(0, LIMIT, 100, 300), 1.1);
+	at_least("its throughput by the device's",
+		 rate(0, WRITTEN, 100, 300) / rate_of_disk(0), 0.97);
+	at_most("seconds of its longest visit", longest_visit_s(),
+		visit_promised_s(rate_of_disk(0)));
+	run(60.2);
+	at_most("seconds slept in a burst after idling", slept_s(first), 0);
+	at_least("written of it in a fifth of a second",
+		 (double)scale.tasks[first].written_bytes / bytes, 1);
+	run(59.8);
+	limit = mean(0, LIMIT, 300, now());
+	/* 14 of its 20 MB have credit; the others come at a quarter of the device's speed or more */
+	at_least("seconds slept in a burst right after it", slept_s(next), 0.5);
+	at_most("seconds slept in it", slept_s(next), 4 * 6e6 / rate_of_disk(0) + 0.5);
+	at_most("seconds of its longest visit",
+		(double)scale.tasks[next].longest_ns / 1e9, 0.3);
+	at_most("outstanding by limit and credit",
+		largest(0, OUTSTANDING, 300, now()) / (limit + most), 1.02);
+	at_least("outstanding by limit and credit, used",
+		 largest(0, OUTSTANDING, 300, now()) / (limit + most), 0.9);
+	run(40);
+	at_most("seconds slept in a burst after idling again", slept_s(third), 0);
+}
+
+/* Two devices of 100 and 10 MB/s under a ceiling of 20 MB. */
+static void under_ceiling(void)
+{
+	const struct scale_disk fast = even(100000000);
+	const struct scale_disk slow = even(10000000);
+
+	scale_add_device(&fast);
+	scale_add_device(&slow);
+	for (unsigned i = 0; i < 2; i++) {
+		scale.devices[i].bounds.ceiling_bytes = 20000000;
+		add_tasks(i, 2);
+	}
+}
+
+/* Run, say what the last 20 s of it were like, and where they begin. */
+static unsigned run_and_say(double seconds)
+{
+	unsigned from;
+
+	run(seconds);
+	from = now() - 100;
+	for (unsigned i = 0; i < 2; i++)
+		printf("# device %u: limit %.1f MB, outstanding %.1f MB, share %.3f, "
+		       "throughput %.3f\n",
+		       i, mean(i, LIMIT, from, now()) / 1e6,
+		       mean(i, OUTSTANDING, from, now()) / 1e6,
+		       mean(i, SHARE, from, now()),
+		       rate(i, WRITTEN, from, now()) / rate_of_disk(i));
+	return from;
+}
+
+static void ratios(void)
+{
+	unsigned from;
+
+	under_ceiling();
+	from = run_and_say(40);
+	at_most("limit of the slow one without a promise, in MB",
+		mean(1, LIMIT, from, now()) / 1e6, 3);
+	/* 30 % promised to the slow one: 6 MB and its share of the other 14 */
+	for (unsigned i = 0; i < 2; i++)
+		scale.devices[i].bounds.others_min_ratio_q10 = 307;
+	scale.devices[1].bounds.min_ratio_q10 = 307;
+	from = run_and_say(40);
+	at_least("limit of the slow one with 30 % promised, in MB",
+		 mean(1, LIMIT, from, now()) / 1e6, 6);
+	at_most("limit of the fast one beside it, in MB",
+		mean(0, LIMIT, from, now()) / 1e6, 14);
+	for (unsigned i = 0; i < 2; i++)
+		at_least("throughput by the device's",
+			 rate(i, WRITTEN, from, now()) / rate_of_disk(i), 0.97);
+	/* and 20 % at most for the fast one: 4 MB, and a fifth of the writeout counted */
+	scale.devices[0].bounds.max_ratio_q10 = 205;
+	from = run_and_say(60);
+	at_most("limit of the fast one with 20 % at most, in MB",
+		largest(0, LIMIT, from, now()) / 1e6, 4.01);
+	at_most("outstanding on it by that", largest(0, OUTSTANDING, from, now()) / 4e6,
+		1.1);
+	at_most("its share of the writeout", mean(0, SHARE, from, now()), 0.21);
+	at_least("limit of the slow one then, in MB", mean(1, LIMIT, from, now()) / 1e6,
+		 9);
+	for (unsigned i = 0; i < 2; i++)
+		at_least("throughput by the device's",
+			 rate(i, WRITTEN, from, now()) / rate_of_disk(i), 0.97);
+	/* a ceiling of its own */
+	scale.devices[1].bounds.max_bytes = 2000000;
+	from = run_and_say(60);
+	at_most("limit of the slow one with 2 MB at most, in MB",
+		largest(1, LIMIT, from, now()) / 1e6, 2);
+	at_most("outstanding on it by that", largest(1, OUTSTANDING, from, now()) / 2e6,
+		1.1);
+}
+
+/* The user's rate on a device fifty times as fast, a credit notwithstanding. */
+static void users_rate(void)
+{
+	const struct scale_disk disk = even(100000000);
+	const uint64_t rate_bps = 2000000;
+	double written;
+
+	scale_add_device(&disk);
+	scale.devices[0].bounds.rate_bps = rate_bps;
+	scale.devices[0].bounds.burst_bytes = 24000000;
+	add_tasks(0, 10);
+	run(20);
+	mark_tasks();
+	run(60);
+	written = rate(0, DIRTIED, 100, now()) / (double)rate_bps;
+	weak_at_most("dirtied by the user's rate", written, 1, 1.05);
+	at_least("dirtied by the user's rate, used", written, 0.95);
+	at_least("Jain's index", jain(0, 10), 0.99);
+	at_most("swing of what is dirtied", swing(0, DIRTIED, 100, now()), 0.2);
+}
+
 /* ------------------------------------------------------------------------------ large -- */
 
 #define LARGE_DEVICES 1000u
@@ -1073,6 +1231,10 @@ const struct scenario scenarios[] = {
 	{ "faster", "the device becomes ten times faster", faster },
 	{ "light", "light writers beside four heavy ones", light_writer },
 	{ "stick", "a device whose commands cost 5 ms each", stick },
+	{ "credit", "bursts after idling, with a credit of 24 MB", credit },
+	{ "ratios", "two devices under a ceiling, with shares promised and bounded",
+	  ratios },
+	{ "rate", "10 writers under a user's rate", users_rate },
 	{ "large", "1000 devices, 10,000 writers, 10 minutes", large },
 	{ "period-move", "chosen period: 1:32, the load moves", period_move },
 	{ "period-speed", "chosen period: one of two becomes 32 times slower",

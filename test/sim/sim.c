@@ -47,6 +47,7 @@ static bool open_trace(const char *path)
 	fputs("time_s\tdevice\ttask\toutstanding_bytes\tdirtied_bytes\tweight\t"
 	      "share_numerator\tshare_denominator\tglobal_bytes\tlimit_bytes\t"
 	      "task_limit_bytes\tbackground_bytes\tsetpoint_bytes\twall_bytes\t"
+	      "credit_bytes\t"
 	      "bandwidth_bps\tbase_bps\tpos_q10\ttask_bps\tmax_pause_ns\t"
 	      "min_pause_ns\tpause_ns\tpoll_bytes\tpiece_bytes\tfree_running\t"
 	      "at_wall\towed_bytes\twindow_bytes\tflight_bytes\twritten_bytes\n",

@@ -61,7 +61,15 @@ static void bounds_of(struct bounds *bounds)
 		.rate_bps = simtask_process.conf.rate_bps,
 		.ceiling_bytes = simtask_process.conf.limit_bytes,
 		.background_pm = simtask_process.conf.background_pm,
+		.burst_bytes = simtask_process.conf.burst_bytes,
 	};
+	/* a world has one device: a setting is its own */
+	if (simtask_process.conf.devices.count) {
+		const struct conf_device *setting = &simtask_process.conf.devices.list[0];
+
+		bounds->max_bytes = setting->max_bytes;
+		bounds->bandwidth_bps = setting->bandwidth_bps;
+	}
 }
 
 /*
@@ -79,6 +87,7 @@ static void check_device(void)
 {
 	struct bounds bounds;
 	struct control control;
+	uint64_t level_bytes;
 	uint64_t wall_bytes;
 
 	bounds_of(&bounds);
@@ -87,6 +96,12 @@ static void check_device(void)
 		return;
 	/* the limit may have risen a moment ago: the wall follows with the next step */
 	wall_bytes = max_u64(control.wall_bytes, control_limit_bytes(&control, &bounds));
+	/* and so it does with a burst */
+	level_bytes = max_u64(control_limit_bytes(&control, &bounds),
+			      device_outstanding_bytes(simtask_device()));
+	wall_bytes =
+		max_u64(wall_bytes, level_bytes + control_credit_bytes(&control, &bounds,
+								       level_bytes));
 	see(&simtask_range.outstanding_bytes, simkernel.outstanding_bytes);
 	see(&simtask_range.overshoot_bytes,
 	    sub_u64(simkernel.outstanding_bytes, wall_bytes));

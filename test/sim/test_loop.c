@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/fixed.h"
+#include "shm/device.h"
 #include "simtask.h"
 
 #if defined(__SANITIZE_THREAD__)
@@ -361,6 +362,146 @@ TEST(users_rate_holds_two_writers)
 	assert_near(busy_pm(WP_SEC(20)), 20, 1);
 }
 
+/* ------------------------------------------------------------ the user's limits -- */
+
+static const struct simdisk even_100 = { .rate_bps = 100000000,
+					 .latency_ns = WP_US(300) };
+
+TEST(limit_that_falls_stops_nobody)
+{
+	struct simtask *task;
+
+	begin(&even_100);
+	task = simtask_add(WP_MIB(1), 0);
+	run(WP_SEC(20));
+	simtask_process.conf.limit_bytes = 20000000;
+	task->longest_ns = 0;
+	for (int second = 0; second < 5; second++) {
+		uint64_t before_bytes = task->written_bytes;
+
+		run(WP_SEC(1));
+		/* a quarter of the rate is left to it */
+		assert_at_least(task->written_bytes - before_bytes, 10000000);
+	}
+	assert_at_most(task->longest_ns, WP_MS(220));
+	assert_at_most(simkernel.outstanding_bytes, 20000000 + WP_KIB(512));
+	assert_at_least(busy_pm(WP_SEC(10)), 970);
+}
+
+/* The most outstanding in a second, from what the disk's kernel counts. */
+static uint64_t peak_bytes(void)
+{
+	uint64_t most_bytes = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		run(WP_MS(1));
+		most_bytes = max_u64(most_bytes, simkernel.outstanding_bytes);
+	}
+	return most_bytes;
+}
+
+static void set_device(const struct conf_device *setting)
+{
+	simtask_process.conf.devices =
+		(struct conf_devices){ .count = 1, .list = { *setting } };
+}
+
+static const struct conf_device two_mib = {
+	.number = SIM_DEVICE,
+	.max_ratio_ppm = 1000000,
+	.max_bytes = WP_MIB(2),
+};
+
+TEST(setting_of_a_device_is_found_by_its_number)
+{
+	begin(&even_100);
+	set_device(&two_mib);
+	simtask_add(WP_MIB(1), 0);
+	assert_at_most(peak_bytes(), WP_MIB(2) + WP_KIB(512));
+	assert_at_least(busy_pm(WP_SEC(10)), 970);
+}
+
+TEST(setting_of_another_device_is_not_taken)
+{
+	struct conf_device setting = two_mib;
+
+	begin(&even_100);
+	setting.number = SIM_DEVICE + 1;
+	set_device(&setting);
+	simtask_process.conf.devices.list[0].max_bytes = 0; /* for the invariant */
+	setting.max_bytes = WP_MIB(2);
+	simtask_process.conf.devices.list[1] = setting;
+	simtask_process.conf.devices.count = 2;
+	simtask_add(WP_MIB(1), 0);
+	assert_at_least(peak_bytes(), WP_MIB(3));
+}
+
+/* What the helper does with a partition. */
+static int merge_into(uint64_t number)
+{
+	struct wp_segment *map = simtask_process.segment.map;
+	int real = device_slot(map, number);
+
+	map->devices[device_slot(map, SIM_DEVICE)].alias = (uint64_t)real + 1;
+	return real;
+}
+
+TEST(setting_is_found_by_the_number_of_the_real_device_and_by_the_files_own)
+{
+	for (uint64_t own = 0; own < 2; own++) {
+		struct conf_device setting = two_mib;
+
+		begin(&even_100);
+		merge_into(SIM_DEVICE + 1);
+		setting.number = own ? SIM_DEVICE : SIM_DEVICE + 1;
+		set_device(&setting);
+		simtask_add(WP_MIB(1), 0);
+		assert_at_most(peak_bytes(), WP_MIB(2) + WP_KIB(512));
+		if (!own)
+			simtask_end();
+	}
+}
+
+TEST(given_bandwidth_gives_a_new_device_its_limit_at_once)
+{
+	struct conf_device setting = {
+		.number = SIM_DEVICE,
+		.max_ratio_ppm = 1000000,
+		.bandwidth_bps = 30000000,
+	};
+
+	begin(&even_100);
+	set_device(&setting);
+	simtask_add(WP_MIB(1), 0);
+	/* 22.5 MB in no time, and no 100 of what it can before that is measured */
+	run(WP_MS(20));
+	assert_at_least(simkernel.outstanding_bytes, 18000000);
+	run(WP_MS(400));
+	assert_at_most(simtask_range.outstanding_bytes, 30000000);
+	/* then what is measured counts */
+	assert_at_most(seconds_to_learn(10), 5);
+}
+
+TEST(burst_on_a_known_device_goes_to_its_credit_and_no_second_one_follows)
+{
+	struct simtask *task;
+
+	begin(&capped);
+	task = simtask_add(WP_MIB(1), 0);
+	run(WP_SEC(10));
+	simtask_process.conf.burst_bytes = 24000000;
+	run(WP_MS(100));
+	assert_at_least(simkernel.outstanding_bytes, 32000000);
+	assert_at_most(simkernel.outstanding_bytes, 10485760 + 24000000 + WP_MIB(1));
+	/* back to the limit within 24 MB / three quarters of 10 MB/s, never stopped */
+	run(WP_SEC(5));
+	assert_at_most(simkernel.outstanding_bytes, 10485760);
+	assert_at_most(task->longest_ns, WP_MS(220));
+	simtask_range = (struct simtask_range){ 0 };
+	assert_at_least(busy_pm(WP_SEC(30)), 970);
+	assert_at_most(simtask_range.outstanding_bytes, 10485760);
+}
+
 #define IN_WORLD(test) cmocka_unit_test_teardown(test, end)
 
 int main(void)
@@ -383,6 +524,14 @@ int main(void)
 		IN_WORLD(device_that_becomes_ten_times_faster_is_followed),
 		IN_WORLD(users_rate_holds_one_writer),
 		IN_WORLD(users_rate_holds_two_writers),
+		IN_WORLD(limit_that_falls_stops_nobody),
+		IN_WORLD(setting_of_a_device_is_found_by_its_number),
+		IN_WORLD(setting_of_another_device_is_not_taken),
+		IN_WORLD(
+			setting_is_found_by_the_number_of_the_real_device_and_by_the_files_own),
+		IN_WORLD(given_bandwidth_gives_a_new_device_its_limit_at_once),
+		IN_WORLD(
+			burst_on_a_known_device_goes_to_its_credit_and_no_second_one_follows),
 	};
 
 	if (NO_COROUTINES) {
