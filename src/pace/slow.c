@@ -268,7 +268,7 @@ void slow_push(struct slow *slow, uint64_t bytes)
 void slow_let_go(struct slow *slow)
 {
 	uint64_t until_ns = slow->now_ns + slow->bounds.drain_ns;
-	struct flush_pace pace = flush_pace(slow);
+	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
 	uint64_t left_bytes = slow->dirty_bytes;
 
 	pace.forced = true;

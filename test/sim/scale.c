@@ -8,6 +8,7 @@
 #include "age/age.h"
 #include "base/fixed.h"
 #include "core/balance.h"
+#include "core/ceiling.h"
 #include "core/pause.h"
 #include "core/spacing.h"
 
@@ -401,6 +402,9 @@ static void settle(struct scale_task *task, struct scale_device *device)
 	device->dirtied_bytes += bytes;
 	task->owed_bytes += bytes;
 	task->charged_bytes = 0;
+	if (device->bounds.rate_bps)
+		task->ceiling_ns = device->ceiling_ns = ceiling_clock_ns(
+			device->ceiling_ns, scale.now_ns, bytes, device->bounds.rate_bps);
 	age_started(scale.segment, scale.now_ns);
 	age_step(scale.segment, scale.now_ns);
 	fprop_add_single(&scale.segment->dirtied, &task->dirtied_word, bytes, 0);
@@ -465,6 +469,8 @@ static void decide(struct scale_task *task, struct scale_device *device,
 
 	balance(verdict, &view, &device->control, &device->bounds);
 	check_verdict(device, verdict);
+	/* the limit may have risen since the last step */
+	device->held_bytes = max_u64(device->held_bytes, verdict->limit_bytes);
 	scale.verdicts++;
 	if (scale.trace)
 		trace(task, verdict);
@@ -477,7 +483,7 @@ static void keep(struct scale_task *task, struct scale_device *device,
 	task->piece_bytes = verdict->piece_bytes;
 	/* What it may write until it looks again; at the wall it goes nowhere, and what it wrote
 	 * last still stands. */
-	if (!verdict->again) {
+	if (!verdict->at_wall) {
 		device->room_bytes -= task->room_bytes;
 		task->room_bytes = task->poll_bytes + task->piece_bytes;
 		device->room_bytes += task->room_bytes;
@@ -552,12 +558,22 @@ static bool pay(struct scale_task *task, struct scale_device *device)
 	return true;
 }
 
+/* Under a ceiling of the rate; true when it sleeps now. */
+static bool wait_ceiling(struct scale_task *task, struct scale_device *device)
+{
+	task->again = false;
+	if (task->ceiling_ns <= scale.now_ns)
+		return false;
+	sleep_for(task, device, task->ceiling_ns - scale.now_ns);
+	return true;
+}
+
 static bool visit(struct scale_task *task, struct scale_device *device)
 {
 	task->since_ns = scale.now_ns;
 	settle(task, device);
 	look(device);
-	return pay(task, device);
+	return pay(task, device) || wait_ceiling(task, device);
 }
 
 /* Has the device completed nothing for longer than anybody should be held? */
@@ -574,13 +590,13 @@ static bool again(struct scale_task *task, struct scale_device *device)
 	task->longest_ns = max_u64(task->longest_ns, scale.now_ns - task->since_ns);
 	look(device);
 	if (!task->again || (!task->at_wall && scale.now_ns >= task->until_ns))
-		return false;
+		return wait_ceiling(task, device);
 	if (is_dead(task, device)) {
 		device->released = true;
 		device->releases++;
 		return false;
 	}
-	return pay(task, device);
+	return pay(task, device) || wait_ceiling(task, device);
 }
 
 /* Is there something to write at this moment? Else it is woken when there is. */

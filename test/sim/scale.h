@@ -61,6 +61,7 @@ struct scale_disk {
 
 struct scale_device {
 	struct scale_disk disk;
+	uint64_t ceiling_ns;  /* clock of those under a ceiling of the rate */
 	struct bounds bounds; /* may be changed */
 
 	/* the truth; what is unsettled was written and not looked at yet */
@@ -120,8 +121,9 @@ struct scale_task {
 	uint64_t piece_bytes;
 	uint64_t room_bytes; /* threshold and piece of its last verdict below the wall */
 	uint64_t paused_when_ns;
-	uint64_t since_ns; /* when it came to the slow path */
-	uint64_t until_ns; /* longest it stays there, walls apart */
+	uint64_t since_ns;   /* when it came to the slow path */
+	uint64_t ceiling_ns; /* under a ceiling of the rate: when to go on */
+	uint64_t until_ns;   /* longest it stays there, walls apart */
 	uint64_t dirtied_word;
 	bool sleeps;
 	bool again;

@@ -893,8 +893,8 @@ static void users_rate(void)
 	mark_tasks();
 	run(60);
 	written = rate(0, DIRTIED, 100, now()) / (double)rate_bps;
-	weak_at_most("dirtied by the user's rate", written, 1, 1.05);
-	at_least("dirtied by the user's rate, used", written, 0.95);
+	at_most("dirtied by the user's rate", written, 1.01);
+	at_least("dirtied by the user's rate, used", written, 0.99);
 	at_least("Jain's index", jain(0, 10), 0.99);
 	at_most("swing of what is dirtied", swing(0, DIRTIED, 100, now()), 0.2);
 }

@@ -202,37 +202,6 @@ TEST(ten_writers_converge_to_a_tenth)
 	assert_near(settled_base_bps(10), 1000000, 1000000 / 8);
 }
 
-TEST(under_a_ceiling_the_base_rate_goes_half_way_by_hand)
-{
-	struct ratelimit ratelimit = { .base_bps = 3000000, .balanced_bps = 1 };
-	struct ratelimit_sample sample = { .dirty_bps = 3999999,
-					   .bandwidth_bps = 2000000 };
-
-	/* 3 MB/s are more than may be: 2; two writers of it: balanced 1; half way 1.5 */
-	ratelimit_under_ceiling(&ratelimit, &sample);
-	assert_int_equal(ratelimit.base_bps, 1500000);
-	assert_int_equal(ratelimit.balanced_bps, 1000000);
-	/* less than what may be written: no more than all of it */
-	sample.dirty_bps = 1;
-	ratelimit_under_ceiling(&ratelimit, &sample);
-	assert_int_equal(ratelimit.balanced_bps, 2000000);
-	assert_int_equal(ratelimit.base_bps, 1750000);
-}
-
-TEST(writers_under_a_ceiling_share_it)
-{
-	struct ratelimit ratelimit = { .base_bps = 100000000 };
-	struct ratelimit_sample sample = { .bandwidth_bps = 2000000 };
-
-	for (uint64_t writers = 1; writers <= 10; writers++) {
-		for (int i = 0; i < 25; i++) {
-			sample.dirty_bps = writers * ratelimit.base_bps;
-			ratelimit_under_ceiling(&ratelimit, &sample);
-		}
-		assert_near(ratelimit.base_bps, 2000000 / writers, 20000 / writers);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,8 +215,6 @@ int main(void)
 		cmocka_unit_test(one_writer_gets_all),
 		cmocka_unit_test(two_writers_converge_to_half),
 		cmocka_unit_test(ten_writers_converge_to_a_tenth),
-		cmocka_unit_test(under_a_ceiling_the_base_rate_goes_half_way_by_hand),
-		cmocka_unit_test(writers_under_a_ceiling_share_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
