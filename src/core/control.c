@@ -92,8 +92,11 @@ static struct burst_view burst_view(const struct control *control,
 uint64_t control_credit_bytes(const struct control *control, const struct bounds *bounds,
 			      uint64_t outstanding_bytes)
 {
-	struct burst_view view = burst_view(control, bounds, outstanding_bytes);
+	struct burst_view view;
 
+	if (!bounds->burst_bytes)
+		return 0;
+	view = burst_view(control, bounds, outstanding_bytes);
 	return burst_credit_bytes(&control->burst, &view);
 }
 

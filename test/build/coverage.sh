@@ -29,7 +29,7 @@ for test in "$root"/test/unit/test_*.c; do
 	./"$name" >log 2>&1
 done
 gcc "${flags[@]}" -o loop "$root"/test/sim/test_loop.c "$root"/test/sim/sim{disk,kernel,task}.c \
-	"$root"/src/{shm,age,flush,pace,conf,base}/*.c libcore.a -lcmocka --coverage ||
+	"$root"/src/{shm,age,flush,pace,conf,base}/*.c "$root"/src/host/locate.c libcore.a -lcmocka --coverage ||
 	bail_out "the simulation does not compile"
 ./loop >log 2>&1
 
