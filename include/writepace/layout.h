@@ -112,7 +112,8 @@ struct wp_device {
 		orphan_stat_bytes; /* stat_written_bytes when orphans were last drained */
 	uint64_t ceiling_ns;       /* replaced: the clock of writers under a ceiling */
 	uint64_t sample_mark; /* replaced: the last seconds are what writeout has more */
-	uint64_t reserved[4];
+	uint64_t busy_clock_ns; /* replaced: start_ns of the last busy start */
+	uint64_t reserved[3];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */

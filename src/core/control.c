@@ -4,101 +4,7 @@
 #include "base/fixed.h"
 #include "core/position.h"
 
-static uint64_t newcomer_bytes(const struct control *control)
-{
-	return control->newcomer_bytes ? control->newcomer_bytes : LIMITS_NEWCOMER_BYTES;
-}
-
-uint64_t control_global_bytes(const struct control *control, const struct bounds *bounds)
-{
-	uint64_t known_bps = control->bandwidth.avg_bps;
-	uint64_t in_use_bps = max_u64(bounds->in_use_bps, known_bps);
-	uint64_t drain_ns = bounds->drain_ns;
-
-	/* Why: nothing known and nobody else in use, the newcomer's limit is all there is. */
-	if (!in_use_bps)
-		in_use_bps = rate_of(newcomer_bytes(control), drain_ns);
-	else if (!known_bps)
-		in_use_bps += rate_of(newcomer_bytes(control), drain_ns);
-	return limits_global_bytes(drain_ns, in_use_bps, bounds->ceiling_bytes,
-				   bounds->kernel_bytes, bounds->pressure_q10);
-}
-
-uint64_t control_limit_bytes(const struct control *control, const struct bounds *bounds)
-{
-	struct limits_view view = {
-		.bandwidth_bps = control->bandwidth.avg_bps,
-		.newcomer_bytes = newcomer_bytes(control),
-		.drain_ns = bounds->drain_ns,
-		.global_bytes = control_global_bytes(control, bounds),
-		.outstanding_bytes = bounds->outstanding_bytes,
-		.share = bounds->share,
-		.min_ratio_q10 = bounds->min_ratio_q10,
-		.others_min_ratio_q10 = bounds->others_min_ratio_q10,
-		.max_ratio_q10 = bounds->max_ratio_q10,
-		.max_bytes = bounds->max_bytes,
-	};
-
-	return limits_device_bytes(&view);
-}
-
-static uint64_t background_line(uint64_t limit_bytes, const struct bounds *bounds)
-{
-	return mul_div(limit_bytes, bounds->background_pm, 1000);
-}
-
-/* Under a ceiling of the rate no more is left dirty than the drain target's worth of that. */
-uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bounds)
-{
-	if (bounds->rate_bps)
-		limit_bytes = min_u64(limit_bytes,
-				      ns_to_bytes(bounds->drain_ns, bounds->rate_bps));
-	return background_line(limit_bytes, bounds);
-}
-
-/* The ceilings of the limit are ceilings of limit and credit together. */
-static uint64_t burst_most_bytes(const struct control *control,
-				 const struct bounds *bounds, uint64_t limit_bytes)
-{
-	const uint64_t ceilings[] = { bounds->ceiling_bytes, bounds->kernel_bytes,
-				      bounds->max_bytes };
-	uint64_t bytes = bounds->burst_bytes;
-
-	if (!control->bandwidth.avg_bps || bounds->rate_bps)
-		return 0;
-	if (bounds->pressure_q10 && bounds->pressure_q10 < WP_Q10)
-		bytes = mul_div(bytes, bounds->pressure_q10, WP_Q10);
-	for (size_t i = 0; i < sizeof(ceilings) / sizeof(ceilings[0]); i++) {
-		if (ceilings[i])
-			bytes = min_u64(bytes, sub_u64(ceilings[i], limit_bytes));
-	}
-	return bytes;
-}
-
-static struct burst_view burst_view(const struct control *control,
-				    const struct bounds *bounds,
-				    uint64_t outstanding_bytes)
-{
-	uint64_t limit_bytes = control_limit_bytes(control, bounds);
-
-	return (struct burst_view){
-		.most_bytes = burst_most_bytes(control, bounds, limit_bytes),
-		.limit_bytes = limit_bytes,
-		.background_bytes = control_background_bytes(limit_bytes, bounds),
-		.outstanding_bytes = outstanding_bytes,
-	};
-}
-
-uint64_t control_credit_bytes(const struct control *control, const struct bounds *bounds,
-			      uint64_t outstanding_bytes)
-{
-	struct burst_view view;
-
-	if (!bounds->burst_bytes)
-		return 0;
-	view = burst_view(control, bounds, outstanding_bytes);
-	return burst_credit_bytes(&control->burst, &view);
-}
+#define HEADROOM_MAX_PM 500
 
 static void restamp_bandwidth(struct control *control,
 			      const struct control_sample *sample)
@@ -157,7 +63,8 @@ static void bandwidth_update(struct control *control, const struct control_sampl
 		sub_u64(sample->written_bytes, control->bandwidth_written_bytes);
 	bool known = control->bandwidth.avg_bps && !control->bandwidth_given;
 
-	if (sample->idle_ns > control->bandwidth_stamp_ns) {
+	if (sample->idle_ns > control->bandwidth_stamp_ns ||
+	    (control->headroom_pm && !control->spacing.crowded)) {
 		restamp_bandwidth(control, sample);
 		return;
 	}
@@ -205,6 +112,8 @@ static void fall(struct control *control, uint64_t rate_bps)
 	ratelimit->base_bps = mul_div(ratelimit->base_bps, rate_bps, known_bps);
 	ratelimit->balanced_bps = min_u64(ratelimit->balanced_bps, ratelimit->base_bps);
 	bandwidth_fall(&control->bandwidth, rate_bps);
+	if (control->speed.bps)
+		speed_set(&control->speed, rate_bps);
 	control->window.kept_bps = rate_bps;
 	window_hold_anew(&control->window);
 }
@@ -242,8 +151,7 @@ static void base_update(struct control *control, const struct control_sample *sa
 {
 	uint64_t elapsed_ns = sub_u64(sample->now_ns, control->base_stamp_ns);
 	uint64_t limit_bytes = control_limit_bytes(control, bounds);
-	/* Why without the ceiling: this state is shared with those who have none. */
-	uint64_t background_bytes = background_line(limit_bytes, bounds);
+	uint64_t background_bytes = control_background_bytes(limit_bytes, bounds);
 	struct ratelimit_sample rate = {
 		.bandwidth_bps = bandwidth_assumed_bps(&control->bandwidth),
 		.pos_q10 = position_strict_q10(limit_bytes, background_bytes,
@@ -275,6 +183,10 @@ uint64_t control_interval_ns(const struct control *control)
 	/* Why not at the start: what the device does with a larger window must show. */
 	if (control->window.phase == WINDOW_START)
 		return 0;
+	if (control->headroom_pm)
+		return bytes_to_ns(
+			window_unit_bytes(&control->window),
+			mul_div(control->speed.bps, 1000 - control->headroom_pm, 1000));
 	return spacing_interval_ns(&control->spacing, bandwidth_bps,
 				   window_unit_bytes(&control->window),
 				   control->window.phase == WINDOW_UP);
@@ -288,6 +200,7 @@ static void spread(struct control *control, const struct control_sample *sample)
 		.starts = sample->starts,
 		.busy_starts = sample->busy_starts,
 		.written_bytes = sample->written_bytes,
+		.held = control->headroom_pm,
 	};
 	uint64_t shown_bps = spacing_step(&control->spacing, &spacing);
 	uint64_t known_bps = control->bandwidth.avg_bps;
@@ -306,7 +219,8 @@ static void spread(struct control *control, const struct control_sample *sample)
 static void burst_update(struct control *control, const struct control_sample *sample,
 			 const struct bounds *bounds)
 {
-	struct burst_view view = burst_view(control, bounds, sample->outstanding_bytes);
+	struct burst_view view =
+		control_burst_view(control, bounds, sample->outstanding_bytes);
 
 	uint64_t ceiling_bytes = burst_ceiling_bytes(&control->burst, &view);
 
@@ -329,7 +243,8 @@ static struct window_sample window_sample(const struct control *control,
 	struct window_sample window = {
 		.now_ns = sample->now_ns,
 		.written_bytes = sample->written_bytes,
-		.busy = sample->idle_ns <= control->stamp_ns,
+		.busy = sample->idle_ns <= control->stamp_ns &&
+			(!control->headroom_pm || control->spacing.crowded),
 		.edge = !control->moving &&
 			sample->written_bytes != control->seen_written_bytes,
 		.cap_bytes = ns_to_bytes(
@@ -346,11 +261,36 @@ static struct window_sample window_sample(const struct control *control,
 	return window;
 }
 
-void control_step(struct control *control, const struct control_sample *sample,
-		  const struct bounds *bounds)
+/* What is left to others, once it is known of what. */
+static void speed_update(struct control *control, const struct window_sample *window,
+			 const struct bounds *bounds)
 {
+	struct speed_sample sample = {
+		.now_ns = window->now_ns,
+		.written_bytes = window->written_bytes,
+		.saturated = window->busy && control->bandwidth.avg_bps,
+		.edge = window->edge,
+	};
+
+	bool held = control->headroom_pm;
+
+	speed_step(&control->speed, &sample);
+	control->headroom_pm =
+		control->speed.bps ? min_u64(bounds->headroom_pm, HEADROOM_MAX_PM) : 0;
+	/* a probe that was under way would go on for good */
+	if (control->headroom_pm && !held)
+		window_hold_anew(&control->window);
+}
+
+void control_step(struct control *control, const struct control_sample *sample,
+		  const struct bounds *own)
+{
+	/* Why without the ceiling of the rate: what is stepped is shared with those who have none. */
+	struct bounds all = *own;
+	const struct bounds *bounds = &all;
 	struct window_sample window = window_sample(control, sample, bounds);
 
+	all.rate_bps = 0;
 	if (!control->stamp_ns)
 		begin(control, sample);
 	control->stamp_ns = sample->now_ns;
@@ -361,6 +301,7 @@ void control_step(struct control *control, const struct control_sample *sample,
 		newcomer_step(control, sample);
 	bandwidth_update(control, sample);
 	watch_fall(control, &window);
+	speed_update(control, &window, bounds);
 	burst_update(control, sample, bounds);
 	base_update(control, sample, bounds);
 	control->wall_bytes =

@@ -14,6 +14,7 @@
 #include "core/limits.h"
 #include "core/ratelimit.h"
 #include "core/spacing.h"
+#include "core/speed.h"
 #include "core/window.h"
 
 #define CONTROL_INTERVAL_NS WP_MS(10) /* shortest time between two steps */
@@ -38,7 +39,10 @@ struct control {
 	uint64_t
 		low_bps; /* of the last epoch, where it was less than half of what is known */
 	uint64_t bandwidth_given; /* 1: the user's word, until there is a measured one */
+	uint64_t
+		headroom_pm; /* left to others now, in thousandths of speed.bps; 0 = none */
 	struct burst burst;
+	struct speed speed;
 	struct bandwidth bandwidth;
 	struct ratelimit ratelimit;
 	struct window window;
@@ -56,6 +60,8 @@ struct bounds {
 	uint64_t kernel_bytes;  /* 0 = unknown */
 	uint64_t burst_bytes;   /* credit above the limit */
 	uint64_t background_pm;
+	uint64_t
+		headroom_pm; /* to be left to others of the device, 0 = nobody is there */
 	enum limits_penalty penalty;
 	/* of all devices together; 0 = this one is alone */
 	uint64_t in_use_bps;
@@ -85,6 +91,10 @@ struct control_sample {
 uint64_t control_global_bytes(const struct control *control, const struct bounds *bounds);
 uint64_t control_limit_bytes(const struct control *control, const struct bounds *bounds);
 uint64_t control_background_bytes(uint64_t limit_bytes, const struct bounds *bounds);
+
+struct burst_view control_burst_view(const struct control *control,
+				     const struct bounds *bounds,
+				     uint64_t outstanding_bytes);
 
 /*
  * So much more may become dirty before anybody is paced, the limit notwithstanding. None on a

@@ -50,6 +50,12 @@ uint64_t limits_global_bytes(uint64_t drain_ns, uint64_t in_use_bps,
 /* The device's limit, LIMITS_ROOM_BYTES or more. */
 uint64_t limits_device_bytes(const struct limits_view *view);
 
+/* The lesser of two ceilings, 0 = none. */
+static inline uint64_t limits_least(uint64_t a_bytes, uint64_t b_bytes)
+{
+	return a_bytes && b_bytes ? min_u64(a_bytes, b_bytes) : max_u64(a_bytes, b_bytes);
+}
+
 /* How heavy writers give way to light ones. */
 enum limits_penalty {
 	LIMITS_SQRT, /* 8 * sqrt(limit in pages) * p, never harsher than LIMITS_LINEAR */

@@ -26,6 +26,7 @@
 struct spacing {
 	uint64_t gain_q10;
 	uint64_t clear_epochs; /* in a row without a start that found the device busy */
+	uint64_t crowded; /* 1: every start of the last epoch found the device busy */
 	uint64_t epoch_ns;
 	uint64_t epoch_starts;      /* of the device, ever, when the epoch began */
 	uint64_t epoch_busy_starts; /* those that found something in flight */
@@ -37,6 +38,7 @@ struct spacing_sample {
 	uint64_t starts;        /* units started, ever */
 	uint64_t busy_starts;   /* looks that found one due and the device busy, ever */
 	uint64_t written_bytes; /* completions of the device, ever */
+	bool held;              /* slower on purpose: clear epochs prove nothing */
 };
 
 /* Returns the rate that the device has just shown to be below its bandwidth, 0 = none. */

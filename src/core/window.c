@@ -204,6 +204,11 @@ uint64_t window_unit_bytes(const struct window *window)
 	return unit_bytes(window->bytes, window->depth);
 }
 
+uint64_t window_kept_bytes(const struct window *window)
+{
+	return clamp_u64(window->kept_bytes, WINDOW_MIN_BYTES, WINDOW_MAX_BYTES);
+}
+
 uint64_t window_kept_unit_bytes(const struct window *window)
 {
 	return unit_bytes(window->kept_bytes, window->kept_depth);

@@ -82,7 +82,8 @@ void window_hold_anew(struct window *window);
 uint64_t window_bytes(const struct window *window);
 uint64_t window_unit_bytes(const struct window *window);
 
-/* The unit without the probe of this moment. */
+/* Window and unit without the probe of this moment. */
+uint64_t window_kept_bytes(const struct window *window);
 uint64_t window_kept_unit_bytes(const struct window *window);
 
 #endif

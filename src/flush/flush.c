@@ -135,7 +135,7 @@ static bool take_turn(struct wp_device *device, const struct flush_pace *pace)
 	}
 	if (!spacing_may_start(clock_ns, pace->interval_ns, pace->now_ns, &next_ns))
 		return false;
-	if (inflight_bytes)
+	if (inflight_bytes && word_exchange(&device->busy_clock_ns, clock_ns) != clock_ns)
 		word_add(&device->busy_starts, 1);
 	return inflight_bytes + pace->unit_bytes <= pace->window_bytes &&
 	       word_replace(&device->start_ns, clock_ns, next_ns);

@@ -24,8 +24,7 @@ static bool may_go(const struct slow *slow)
 static void drain(struct slow *slow)
 {
 	uint64_t until_ns = slow->now_ns + slow->bounds.drain_ns;
-	uint64_t window_bytes =
-		max_u64(slow->control.window.kept_bytes, WINDOW_MIN_BYTES);
+	uint64_t window_bytes = window_kept_bytes(&slow->control.window);
 
 	if (slow->manner == PACE_NO_SLEEP)
 		return;

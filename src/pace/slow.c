@@ -260,9 +260,13 @@ void slow_push(struct slow *slow, uint64_t bytes)
 {
 	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
 
+	bytes = min_u64(bytes, slow->dirty_bytes);
 	pace.forced = true;
+	/* Why: less than a unit takes no more than its part of the turn. */
+	pace.interval_ns = mul_div(pace.interval_ns, min_u64(bytes, pace.unit_bytes),
+				   pace.unit_bytes);
 	if (slow->flush.file)
-		flush_start(&slow->flush, min_u64(bytes, slow->dirty_bytes), &pace);
+		flush_start(&slow->flush, bytes, &pace);
 }
 
 void slow_let_go(struct slow *slow)

@@ -231,13 +231,25 @@ static void make_room(struct scale_disk *disk)
 	disk->head = 0;
 }
 
-static void submit(struct scale_disk *disk, uint64_t bytes)
+/* Put @bytes at the end of the queue. */
+static void occupy(struct scale_disk *disk, uint64_t bytes)
 {
 	uint64_t at_ns =
 		max_u64(max_u64(disk->free_ns, disk->stall_until_ns), scale.now_ns);
 
-	make_room(disk);
 	disk->free_ns = transfer(disk, bytes, at_ns + disk->command_ns);
+}
+
+uint64_t scale_stranger_ns(struct scale_device *device, uint64_t bytes)
+{
+	occupy(&device->disk, bytes);
+	return device->disk.free_ns + device->disk.latency_ns - scale.now_ns;
+}
+
+static void submit(struct scale_disk *disk, uint64_t bytes)
+{
+	make_room(disk);
+	occupy(disk, bytes);
 	disk->commands[(disk->head + disk->count++) % disk->capacity] =
 		(struct scale_command){ .done_ns = disk->free_ns + disk->latency_ns,
 					.bytes = bytes };
@@ -305,8 +317,10 @@ static void start_units(struct scale_device *device)
 		if (!spacing_may_start(device->start_ns, interval_ns, scale.now_ns,
 				       &next_ns))
 			return;
-		if (device->flight_bytes)
+		if (device->flight_bytes && device->busy_clock_ns != device->start_ns) {
+			device->busy_clock_ns = device->start_ns;
 			device->busy_starts++;
+		}
 		if (device->flight_bytes + unit_bytes > most_bytes)
 			return;
 		device->start_ns = next_ns;
@@ -507,8 +521,11 @@ static void push(struct scale_task *task, struct scale_device *device,
 		return;
 	for (int unit = 0; unit < MAX_UNITS && left_bytes && device->dirty_bytes;
 	     unit++) {
-		device->start_ns += control_interval_ns(&device->control);
-		start_unit(device, min_u64(left_bytes, unit_bytes));
+		uint64_t bytes = min_u64(left_bytes, unit_bytes);
+
+		device->start_ns +=
+			mul_div(control_interval_ns(&device->control), bytes, unit_bytes);
+		start_unit(device, bytes);
 		left_bytes = sub_u64(left_bytes, unit_bytes);
 	}
 }

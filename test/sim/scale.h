@@ -79,6 +79,7 @@ struct scale_device {
 	uint64_t progress_ns;
 	uint64_t starts;
 	uint64_t busy_starts;
+	uint64_t busy_clock_ns;
 	uint64_t start_ns;
 
 	/* of the simulation */
@@ -170,6 +171,11 @@ unsigned scale_add_device(const struct scale_disk *disk);
 unsigned scale_add_task(unsigned device);
 
 void scale_run(uint64_t span_ns);
+
+/*
+ * Somebody else, whom the engine knows nothing of, writes @bytes now. Returns how long that takes.
+ */
+uint64_t scale_stranger_ns(struct scale_device *device, uint64_t bytes);
 
 uint64_t scale_outstanding_bytes(const struct scale_device *device);
 

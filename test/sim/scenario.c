@@ -271,6 +271,14 @@ static double visit_promised_s(double fair_bps)
 	return 0.25 + (double)(WP_KIB(128) + WP_KIB(64)) / fair_bps;
 }
 
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* -------------------------------------------------------------------------- worlds -- */
 
 /* A device capped in slices of 100 ms, as in the laboratory. */
@@ -717,6 +725,80 @@ static void light_writer(void)
 	at_least("Jain's index of the heavy ones", jain(0, 4), 0.99);
 	at_least("throughput by the device's",
 		 rate(0, WRITTEN, 100, now()) / rate_of_disk(0), 0.97);
+}
+
+/*
+ * Somebody else writes 16 KiB every 45 to 55 ms and waits for it, for @seconds. The middle and the
+ * hundredth longest of those waits, in ms.
+ */
+static void stranger(double seconds, double *p50_ms, double *p99_ms)
+{
+	static double waits_ms[10000];
+	unsigned count = (unsigned)(seconds * 20);
+
+	for (unsigned i = 0; i < count; i++) {
+		scale_run(WP_MS(45) + scale_random() % WP_MS(10));
+		if (i % 4 == 3)
+			sample();
+		waits_ms[i] =
+			(double)scale_stranger_ns(&scale.devices[0], WP_KIB(16)) / 1e6;
+	}
+	qsort(waits_ms, count, sizeof(waits_ms[0]), by_size);
+	*p50_ms = waits_ms[count / 2];
+	*p99_ms = waits_ms[count - 1 - count / 100];
+}
+
+/* Others use the device while @writers write; the headroom is the one of auto. */
+static void headroom_beside(const struct scale_disk *disk, unsigned writers,
+			    double promised_p50_ms)
+{
+	double p50_ms;
+	double p99_ms;
+	unsigned from;
+
+	scale_add_device(disk);
+	add_tasks(0, writers);
+	run(20);
+	stranger(20, &p50_ms, &p99_ms);
+	say("without, middle wait of others", p50_ms, "ms");
+	say("without, hundredth longest wait", p99_ms, "ms");
+	scale.devices[0].bounds.headroom_pm = 40;
+	run(5);
+	mark_tasks();
+	from = now();
+	stranger(60, &p50_ms, &p99_ms);
+	say("speed known, by the device's",
+	    (double)scale.devices[0].control.speed.bps / rate_of_disk(0), "");
+	at_most("middle wait of others, ms", p50_ms, promised_p50_ms);
+	at_most("hundredth longest wait, ms", p99_ms, 10);
+	at_least("throughput by the device's, less what is left",
+		 rate(0, WRITTEN, from, now()) / rate_of_disk(0), 0.93);
+	at_most("outstanding, MB", largest(0, OUTSTANDING, from, now()) / 1e6, 0.8);
+	at_least("Jain's index", jain(0, writers), 0.99);
+	scale.devices[0].bounds.headroom_pm = 0;
+	run(5);
+	from = now();
+	run(20);
+	at_least("throughput when they have gone",
+		 rate(0, WRITTEN, from, now()) / rate_of_disk(0), 0.97);
+}
+
+static void headroom(void)
+{
+	headroom_beside(&capped, 1, 4);
+}
+
+static void headroom_of_ten(void)
+{
+	headroom_beside(&capped, 10, 4);
+}
+
+static void headroom_even(void)
+{
+	const struct scale_disk disk = even(10485760);
+
+	/* half a unit of 64 KiB and their own 16 */
+	headroom_beside(&disk, 1, 5);
 }
 
 /* Each command costs 5 ms beside its bytes at 20 MB/s. */
@@ -1230,6 +1312,10 @@ const struct scenario scenarios[] = {
 	{ "slower", "the device becomes ten times slower", slower },
 	{ "faster", "the device becomes ten times faster", faster },
 	{ "light", "light writers beside four heavy ones", light_writer },
+	{ "headroom", "one writer, others use the device", headroom },
+	{ "headroom-10", "ten writers, others use the device", headroom_of_ten },
+	{ "headroom-even", "one writer, others use a device without slices",
+	  headroom_even },
 	{ "stick", "a device whose commands cost 5 ms each", stick },
 	{ "credit", "bursts after idling, with a credit of 24 MB", credit },
 	{ "ratios", "two devices under a ceiling, with shares promised and bounded",

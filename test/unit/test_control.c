@@ -270,6 +270,76 @@ TEST(stall_is_no_fall)
 	assert_int_equal(device.control.bandwidth.avg_bps, 100000000);
 }
 
+/* Known to a percent, and others are there. */
+static struct device held(void)
+{
+	struct device device = known(10000000);
+
+	run(&device, WP_SEC(4), 10000000);
+	assert_int_equal(device.control.speed.bps, 10000000);
+	device.bounds.headroom_pm = 40;
+	run(&device, WP_MS(10), 10000000);
+	return device;
+}
+
+TEST(headroom_spreads_units_below_the_speed)
+{
+	struct device device = held();
+
+	assert_int_equal(device.control.headroom_pm, 40);
+	/* 64 KiB at 0.96 of 10 MB/s */
+	assert_int_equal(control_interval_ns(&device.control), 6826666);
+	device.bounds.headroom_pm = 0;
+	run(&device, WP_MS(10), 10000000);
+	assert_true(control_interval_ns(&device.control) < 6300000);
+}
+
+TEST(headroom_limits_to_a_few_windows)
+{
+	struct device device = held();
+
+	assert_int_equal(limit_of(&device), LIMITS_ROOM_BYTES);
+	device.control.window.kept_bytes = WP_MIB(1);
+	assert_int_equal(limit_of(&device), WP_MIB(4));
+}
+
+TEST(headroom_waits_until_the_speed_is_known)
+{
+	struct device device = known(10000000);
+
+	device.bounds.headroom_pm = 40;
+	run(&device, WP_MS(500), 10000000);
+	assert_int_equal(device.control.headroom_pm, 0);
+	run(&device, WP_SEC(4), 10000000);
+	assert_int_equal(device.control.headroom_pm, 40);
+}
+
+TEST(headroom_leaves_what_is_known_alone)
+{
+	struct device device = held();
+
+	/* no start finds it busy: what completes is what it was given */
+	for (int i = 0; i < 1000; i++) {
+		device.sample.starts++;
+		run(&device, WP_MS(10), 9600000);
+	}
+	assert_int_equal(device.control.speed.bps, 10000000);
+	assert_near(device.control.bandwidth.avg_bps, 10000000, 100);
+	assert_int_equal(device.control.spacing.gain_q10, SPACING_GAIN_Q10);
+}
+
+TEST(headroom_follows_a_device_that_is_slower_than_that)
+{
+	struct device device = held();
+
+	for (int i = 0; i < 1000; i++) {
+		device.sample.starts++;
+		device.sample.busy_starts++;
+		run(&device, WP_MS(10), 8000000);
+	}
+	assert_near(device.control.speed.bps, 8000000, 100000);
+}
+
 TEST(window_shrinks_to_the_latency_target_at_once)
 {
 	struct device device = known(10000000);
@@ -517,6 +587,11 @@ int main(void)
 		cmocka_unit_test(half_as_fast_is_left_to_the_filters),
 		cmocka_unit_test(one_slow_moment_is_no_fall),
 		cmocka_unit_test(stall_is_no_fall),
+		cmocka_unit_test(headroom_spreads_units_below_the_speed),
+		cmocka_unit_test(headroom_limits_to_a_few_windows),
+		cmocka_unit_test(headroom_waits_until_the_speed_is_known),
+		cmocka_unit_test(headroom_leaves_what_is_known_alone),
+		cmocka_unit_test(headroom_follows_a_device_that_is_slower_than_that),
 		cmocka_unit_test(window_shrinks_to_the_latency_target_at_once),
 		cmocka_unit_test(window_is_not_judged_while_the_device_is_idle),
 		cmocka_unit_test(units_that_find_the_device_free_are_spread_less),

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "core/speed.h"
+
+#include "base/fixed.h"
+
+#define EDGE_PATIENCE_NS \
+	WP_MS(150) /* where there are no edges an epoch is longer by that */
+
+static void begin(struct speed *speed, const struct speed_sample *sample,
+		  uint64_t settled)
+{
+	speed->begin_ns = sample->now_ns;
+	speed->begin_written_bytes = sample->written_bytes;
+	speed->settled = settled;
+}
+
+/* A mean of a few epochs; what is an eighth away is another speed. */
+static void take(struct speed *speed, uint64_t rate_bps)
+{
+	uint64_t old_bps = speed->bps;
+
+	if (rate_bps > old_bps + old_bps / 8 || rate_bps < old_bps - old_bps / 8)
+		speed->bps = max_u64(rate_bps, 1);
+	else
+		speed->bps = (3 * old_bps + rate_bps) / 4;
+}
+
+void speed_step(struct speed *speed, const struct speed_sample *sample)
+{
+	uint64_t elapsed_ns = sub_u64(sample->now_ns, speed->begin_ns);
+	uint64_t span_ns = speed->settled ? SPEED_EPOCH_NS : SPEED_SETTLE_NS;
+
+	if (!sample->saturated) {
+		speed->begin_ns = 0;
+		return;
+	}
+	if (!speed->begin_ns) {
+		begin(speed, sample, 0);
+		return;
+	}
+	if (elapsed_ns < span_ns + (sample->edge ? 0 : EDGE_PATIENCE_NS))
+		return;
+	if (speed->settled)
+		take(speed,
+		     rate_of(sub_u64(sample->written_bytes, speed->begin_written_bytes),
+			     elapsed_ns));
+	begin(speed, sample, 1);
+}
+
+void speed_set(struct speed *speed, uint64_t rate_bps)
+{
+	speed->bps = max_u64(rate_bps, 1);
+	speed->begin_ns = 0;
+}
