@@ -3,10 +3,12 @@
 
 #include "age/sample.h"
 #include "base/order.h"
+#include "base/stamp.h"
 #include "core/fprop.h"
 #include "core/period.h"
 
-#define PERIOD_MIN_NS WP_MS(10) /* what is read below this is damage */
+#define PERIOD_MIN_NS WP_MS(10) /* what is read outside of these is damage */
+#define PERIOD_MAX_NS WP_SEC(3600)
 
 static uint64_t chosen_ns(const struct wp_segment *segment)
 {
@@ -21,7 +23,8 @@ static uint64_t period_length_ns(const struct wp_segment *segment)
 
 	if (period_ns == WP_PERIOD_AUTO)
 		return chosen_ns(segment);
-	return period_ns >= PERIOD_MIN_NS ? period_ns : AGE_PERIOD_NS;
+	return period_ns >= PERIOD_MIN_NS && period_ns <= PERIOD_MAX_NS ? period_ns :
+									  AGE_PERIOD_NS;
 }
 
 bool age_started(struct wp_segment *segment, uint64_t now_ns)
@@ -54,6 +57,11 @@ static uint64_t end_periods(struct wp_segment *segment, uint64_t now_ns)
 	uint64_t periods;
 	uint64_t next_ns;
 
+	/* Why: an end that nobody can have set would stop aging for good. */
+	if (stamp_is_damaged(end_ns, now_ns + period_ns)) {
+		word_replace(word, end_ns, now_ns + period_ns);
+		return now_ns + period_ns;
+	}
 	if (!end_ns || now_ns < end_ns)
 		return end_ns;
 	periods = (now_ns - end_ns) / period_ns + 1;

@@ -2,6 +2,7 @@
 #include "flush/flush.h"
 
 #include "base/order.h"
+#include "base/stamp.h"
 #include "core/spacing.h"
 #include "host/kernel.h"
 #include "shm/device.h"
@@ -27,7 +28,7 @@ static void move_low(const struct flush_file *flush, uint64_t now_ns)
 	uint64_t cursor_bytes = word_read(&flush->file->cursor_bytes);
 	struct kernel_pages pages;
 
-	if (now_ns > word_read(&flush->file->whole_ns) + WHOLE_NS) {
+	if (stamp_age_ns(word_read(&flush->file->whole_ns), now_ns) > WHOLE_NS) {
 		word_write(&flush->file->whole_ns, now_ns);
 		if (low_bytes && (kernel_cachestat(flush->fd, 0, low_bytes, &pages) ||
 				  !is_clean(&pages))) {

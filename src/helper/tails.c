@@ -9,17 +9,12 @@
 #include "flush/flush.h"
 #include "helper/holder.h"
 #include "shm/device.h"
+#include "shm/file.h"
 
 #define KEY_SLOT_SHIFT 56     /* the device's slot + 1 in a file's key */
-#define SILENT_NS WP_SEC(1)   /* as in shm/file.c */
 #define GIVE_UP_NS WP_SEC(35) /* nothing became clean: the device is gone, or refuses */
 #define STEP_MIN_NS WP_MS(2)
 #define STEP_MAX_NS WP_MS(20)
-
-static bool is_silent(const struct wp_file *file, uint64_t now_ns)
-{
-	return now_ns > word_read(&file->seen_ns) + SILENT_NS;
-}
 
 /* Has anybody else looked at the file since, or did the entry become another's? */
 static bool is_still_ours(const struct tail *tail, const struct wp_file *file)
@@ -58,7 +53,7 @@ void tails_find(struct tails *tails, const struct helper *helper, uint64_t now_n
 		uint64_t key = word_read_relaxed(&file->key);
 
 		if (!(key >> KEY_SLOT_SHIFT) || !word_read(&file->holder) ||
-		    !is_silent(file, now_ns) ||
+		    !file_is_silent(file, now_ns) ||
 		    !(word_read(&file->accounted_bytes) ||
 		      word_read(&file->lent_bytes)) ||
 		    is_known(tails, slot))

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/stamp.h"
 #include "helper/read.h"
 #include "host/kernel.h"
 #include "host/sys.h"
@@ -66,7 +67,7 @@ static bool look_at(struct tasks *tasks, const struct helper *helper,
 		if (watch(tasks, helper, id, word_read(&task->start_ns)))
 			return true;
 		word_replace(&task->id, id, 0);
-	} else if (now_ns - word_read(&task->heartbeat_ns) < SILENT_NS) {
+	} else if (stamp_age_ns(word_read(&task->heartbeat_ns), now_ns) < SILENT_NS) {
 		tasks->unknown = true;
 	}
 	return false;

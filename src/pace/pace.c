@@ -3,6 +3,7 @@
 
 #include "base/fixed.h"
 #include "base/order.h"
+#include "base/stamp.h"
 #include "host/kernel.h"
 #include "pace/slow.h"
 #include "shm/device.h"
@@ -64,10 +65,8 @@ static bool is_dead(const struct slow *slow, uint64_t since_ns)
 {
 	uint64_t progress_ns = word_read(&slow->flush.device->progress_ns);
 
-	/* Why not above now: a progress of the future is damage. */
-	if (progress_ns > slow->now_ns)
-		progress_ns = 0;
-	return slow->now_ns > max_u64(progress_ns, since_ns) + RELEASE_NS;
+	return stamp_age_ns(progress_ns, slow->now_ns) > RELEASE_NS &&
+	       slow->now_ns > since_ns + RELEASE_NS;
 }
 
 /* One pause, in steps, looking after writeback at each. False when a signal cut it. */

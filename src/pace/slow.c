@@ -16,7 +16,6 @@
 #define STALE_NS WP_SEC(1)     /* nobody is inside for so long: a long jump left it */
 #define STEP_MIN_NS WP_US(200) /* between two looks at what is in flight */
 #define STEP_MAX_NS WP_MS(5)
-#define HELPER_FRESH_NS WP_SEC(5)  /* what a silent helper left behind is not used */
 #define BURST_UNIT_BYTES WP_MIB(1) /* what is let go starts in units of this */
 #define PATIENCE_NS WP_MS(20)      /* a device nobody looked after for longer ran idle */
 
@@ -28,7 +27,7 @@ static void see_others(struct slow *slow)
 
 	slow->bounds.in_use_bps = word_read(&header->bandwidth_in_use_bps);
 	slow->bounds.outstanding_bytes = word_read(&header->outstanding_bytes);
-	if (slow->now_ns > word_read(&header->helper_ns) + HELPER_FRESH_NS)
+	if (!segment_is_helped(slow->process->segment.map, slow->now_ns))
 		return;
 	slow->bounds.pressure_q10 = word_read(&header->pressure_q10);
 	if (kernel_bytes)

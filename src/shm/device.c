@@ -3,6 +3,7 @@
 
 #include "base/fixed.h"
 #include "base/order.h"
+#include "base/stamp.h"
 #include "core/ceiling.h"
 
 #define BELIEF_BYTES WP_GIB(1024) /* more outstanding than this is damage */
@@ -86,7 +87,7 @@ void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 static bool has_statistics(const struct wp_device *device, uint64_t now_ns)
 {
 	return word_read(&device->orphan_stat_bytes) &&
-	       now_ns < word_read(&device->stat_ns) + STAT_FRESH_NS;
+	       stamp_age_ns(word_read(&device->stat_ns), now_ns) < STAT_FRESH_NS;
 }
 
 /* What the device wrote since the last drain, or without statistics could have. */
@@ -110,7 +111,7 @@ void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 	uint64_t own_bytes;
 	uint64_t gone_bytes;
 
-	if (!orphan_bytes || now_ns < stamp_ns + WP_MS(10))
+	if (!orphan_bytes || stamp_age_ns(stamp_ns, now_ns) < WP_MS(10))
 		return;
 	/* Why: statistics come ten times a second, and what is our own of them must be taken
 	 * from the same span. */
@@ -123,9 +124,9 @@ void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 		return;
 	own_bytes = written_bytes -
 		    word_exchange(&device->orphan_written_bytes, written_bytes);
-	gone_bytes =
-		sub_u64(possible_bytes(device, now_ns - stamp_ns, bandwidth_bps, now_ns),
-			own_bytes);
+	gone_bytes = sub_u64(
+		possible_bytes(device, sub_u64(now_ns, stamp_ns), bandwidth_bps, now_ns),
+		own_bytes);
 	/* What nobody confirms is dropped after 35 s, the kernel's own expiry. */
 	gone_bytes =
 		max_u64(gone_bytes, sub_u64(orphan_bytes,
@@ -169,6 +170,30 @@ void device_control(const struct wp_device *device, struct control *control)
 		words[i] = word_read(&device->control[i]);
 }
 
+/*
+ * A start in the future, or more counted then than is counted now, is damage: nothing would be
+ * learned until that is reached.
+ */
+static void mend_sample(uint64_t *stamp_ns, uint64_t *then_bytes, uint64_t now_ns,
+			uint64_t bytes)
+{
+	if (!stamp_is_damaged(*stamp_ns, now_ns) && *then_bytes <= bytes)
+		return;
+	*stamp_ns = now_ns;
+	*then_bytes = bytes;
+}
+
+static void mend_control(struct control *control, const struct control_sample *sample)
+{
+	mend_sample(&control->bandwidth_stamp_ns, &control->bandwidth_written_bytes,
+		    sample->now_ns, sample->written_bytes);
+	mend_sample(&control->base_stamp_ns, &control->base_dirtied_bytes, sample->now_ns,
+		    sample->dirtied_bytes);
+	mend_sample(&control->window.epoch_ns, &control->window.epoch_written_bytes,
+		    sample->now_ns, sample->written_bytes);
+	control->window.hold_ns = min_u64(control->window.hold_ns, WINDOW_HOLD_MAX_NS);
+}
+
 void device_step(struct wp_device *device, const struct bounds *bounds, uint64_t now_ns)
 {
 	struct control_sample sample = {
@@ -183,13 +208,19 @@ void device_step(struct wp_device *device, const struct bounds *bounds, uint64_t
 	struct control old;
 	struct control new;
 
+	/* Why: no completion before that time would tell anything. */
+	if (stamp_is_damaged(sample.idle_ns, now_ns)) {
+		word_replace(&device->idle_ns, sample.idle_ns, 0);
+		sample.idle_ns = 0;
+	}
 	device_control(device, &old);
 	/* Why at once after idling: the first burst of a device may be over in 10 ms, and must
 	 * fall into the sample that begins with it. */
-	if (old.stamp_ns && now_ns < old.stamp_ns + CONTROL_INTERVAL_NS &&
-	    now_ns + WP_SEC(1) > old.stamp_ns && sample.idle_ns <= old.bandwidth_stamp_ns)
+	if (old.stamp_ns && stamp_age_ns(old.stamp_ns, now_ns) < CONTROL_INTERVAL_NS &&
+	    sample.idle_ns <= old.bandwidth_stamp_ns)
 		return;
 	new = old;
+	mend_control(&new, &sample);
 	control_step(&new, &sample, bounds);
 	/* Order: word 0, the stamp, is claimed; the winner replaces the others from the values it
 	 * computed with, so one that was stopped in between and resumes later changes nothing. */

@@ -2,6 +2,7 @@
 #include "shm/file.h"
 
 #include "base/order.h"
+#include "base/stamp.h"
 #include "shm/device.h"
 
 #define INODE_MASK ((UINT64_C(1) << 56) - 1)
@@ -21,11 +22,16 @@ static int key_device_slot(uint64_t key)
 	return (int)(key >> 56) - 1;
 }
 
+bool file_is_silent(const struct wp_file *file, uint64_t now_ns)
+{
+	return stamp_age_ns(word_read(&file->seen_ns), now_ns) > SILENT_NS;
+}
+
 /* Nothing in it and nobody looking: the entry may serve another file. */
 static bool is_idle(const struct wp_file *file, uint64_t now_ns)
 {
 	return !word_read(&file->accounted_bytes) && !word_read(&file->inflight_bytes) &&
-	       now_ns > word_read(&file->seen_ns) + SILENT_NS;
+	       file_is_silent(file, now_ns);
 }
 
 static void reset(struct wp_file *file)
@@ -174,9 +180,8 @@ static void sweep_files(struct wp_segment *segment, uint64_t now_ns)
 		if (!key || device_slot < 0 || device_slot >= (int)WP_DEVICES)
 			continue;
 		device = &segment->devices[device_real_slot(segment, device_slot)];
-		if (now_ns > word_read(&file->seen_ns) + SILENT_NS &&
-		    (word_read(&file->accounted_bytes) ||
-		     word_read(&file->inflight_bytes)))
+		if (file_is_silent(file, now_ns) && (word_read(&file->accounted_bytes) ||
+						     word_read(&file->inflight_bytes)))
 			file_abandon(file, device, now_ns);
 		word_add(&device->sweep_accounted_bytes,
 			 word_read(&file->accounted_bytes));
@@ -209,7 +214,7 @@ static void sum_devices(struct wp_segment *segment, uint64_t now_ns)
 		if (!word_read(&device->key))
 			continue;
 		outstanding_bytes += device_outstanding_bytes(device);
-		if (now_ns > word_read(&device->look_ns) + IN_USE_NS)
+		if (stamp_age_ns(word_read(&device->look_ns), now_ns) > IN_USE_NS)
 			continue;
 		device_control(device, &control);
 		in_use_bps += control.bandwidth.avg_bps;
@@ -222,7 +227,7 @@ void file_sweep(struct wp_segment *segment, uint64_t now_ns)
 {
 	uint64_t last_ns = word_read(&segment->header.sweep_ns);
 
-	if (now_ns < last_ns + SWEEP_NS && now_ns + SWEEP_NS > last_ns)
+	if (stamp_age_ns(last_ns, now_ns) < SWEEP_NS)
 		return;
 	if (!word_replace(&segment->header.sweep_ns, last_ns, now_ns))
 		return;

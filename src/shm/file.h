@@ -18,6 +18,9 @@ int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode);
 bool file_is(const struct wp_segment *segment, int file_slot, int device_slot,
 	     uint64_t inode);
 
+/* Has nobody looked at it for so long that its claims expire (design 5)? */
+bool file_is_silent(const struct wp_file *file, uint64_t now_ns);
+
 /* What the kernel says of the file now. */
 struct file_look {
 	uint64_t present_bytes;  /* dirty + under writeback */

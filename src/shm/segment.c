@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "base/order.h"
+#include "base/stamp.h"
 #include "base/text.h"
 #include "host/kernel.h"
 #include "host/sys.h"
 
 #define PATH_BYTES 160
+#define HELPER_FRESH_NS WP_SEC(5)
 
 /* A directory that nobody else can write to: ours, and no bits for group and others. */
 static bool directory_is_ours(const char *path)
@@ -200,4 +202,9 @@ bool segment_ready(struct segment *segment)
 	}
 	segment->checked = true;
 	return segment->state != SEGMENT_NONE;
+}
+
+bool segment_is_helped(const struct wp_segment *map, uint64_t now_ns)
+{
+	return stamp_age_ns(word_read(&map->header.helper_ns), now_ns) <= HELPER_FRESH_NS;
 }

@@ -38,6 +38,9 @@ void segment_attach_in(struct segment *segment, const char *directory, const cha
 /* True when the mapping may be used; false for good once its header was found damaged. */
 bool segment_ready(struct segment *segment) WP_MUST_CHECK;
 
+/* Is what the helper wrote into the header of this moment? A silent one's words are not used. */
+bool segment_is_helped(const struct wp_segment *map, uint64_t now_ns);
+
 /* The path of the segment of this user with this name; false where it does not fit. */
 bool segment_path(char *path, size_t path_bytes, const char *directory, const char *name);
 
