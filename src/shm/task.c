@@ -2,43 +2,54 @@
 #include "shm/task.h"
 
 #include "base/order.h"
+#include "base/stamp.h"
 
 #define PROBES 32
 #define SILENT_NS WP_SEC(35) /* after that whatever it dirtied has been written anyway */
 
-static bool is_own(const struct wp_task *task, const struct task_identity *identity)
+/* The slot of this task, or of one before it that had the same ids. */
+static bool has_ids(const struct wp_task *task, const struct task_identity *identity)
 {
 	return word_read(&task->id) == identity->id &&
 	       word_read(&task->namespace_id) == identity->namespace_id;
 }
 
-static bool claim(struct wp_task *task, const struct task_identity *identity,
-		  uint64_t now_ns)
+static void reset(struct wp_task *task, const struct task_identity *identity)
 {
-	uint64_t seen = word_read(&task->id);
-	uint64_t heartbeat_ns = word_read(&task->heartbeat_ns);
-
-	if (seen && now_ns < heartbeat_ns + SILENT_NS &&
-	    heartbeat_ns < now_ns + SILENT_NS)
-		return false;
-	if (!word_replace(&task->id, seen, identity->id))
-		return false;
-	word_write(&task->heartbeat_ns, now_ns);
 	word_write(&task->start_ns, identity->start_ns);
 	word_write(&task->namespace_id, identity->namespace_id);
 	word_write(&task->device_key, 0);
 	word_write(&task->dirtied_bytes, 0);
 	word_write(&task->dirtied_word, 0);
 	word_write(&task->weight, 0);
+}
+
+static bool claim(struct wp_task *task, const struct task_identity *identity,
+		  uint64_t now_ns)
+{
+	uint64_t seen = word_read(&task->id);
+
+	if (seen && stamp_age_ns(word_read(&task->heartbeat_ns), now_ns) < SILENT_NS)
+		return false;
+	if (!word_replace(&task->id, seen, identity->id))
+		return false;
+	word_write(&task->heartbeat_ns, now_ns);
+	reset(task, identity);
 	return true;
 }
 
+/*
+ * Why the start is compared: the ids may be a dead task's, used again; what it dirtied is not
+ * ours to pay for. The same after exec: another program.
+ */
 static bool is_still(struct wp_task *task, const struct task_identity *identity,
 		     uint64_t now_ns)
 {
-	if (!is_own(task, identity))
+	if (!has_ids(task, identity))
 		return false;
 	word_write(&task->heartbeat_ns, now_ns);
+	if (word_read(&task->start_ns) != identity->start_ns)
+		reset(task, identity);
 	return true;
 }
 

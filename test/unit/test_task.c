@@ -142,6 +142,33 @@ static void heartbeat_of_the_far_future_is_damage(void **state)
 	assert_int_equal(task_slot(segment, -1, &identity, NOW), slot);
 }
 
+static void reused_ids_are_another_task(void **state)
+{
+	struct wp_segment *segment = *state;
+	struct task_identity identity = task(UINT64_C(12) << 32 | 12);
+	int slot = task_slot(segment, -1, &identity, NOW);
+
+	segment->tasks[slot].dirtied_bytes = 99;
+	segment->tasks[slot].dirtied_word = 99;
+	segment->tasks[slot].weight = 99;
+	identity.start_ns = 78;
+	/* in its own place: no second entry that would wait for its silence to end */
+	assert_int_equal(task_slot(segment, slot, &identity, NOW + 1), slot);
+	assert_int_equal(used_slots(segment), 1);
+	assert_int_equal(segment->tasks[slot].start_ns, 78);
+	assert_int_equal(segment->tasks[slot].dirtied_bytes, 0);
+	assert_int_equal(segment->tasks[slot].dirtied_word, 0);
+	assert_int_equal(segment->tasks[slot].weight, 0);
+	/* and found without the slot's number, too */
+	segment->tasks[slot].dirtied_bytes = 99;
+	identity.start_ns = 79;
+	assert_int_equal(task_slot(segment, -1, &identity, NOW + 2), slot);
+	assert_int_equal(segment->tasks[slot].dirtied_bytes, 0);
+	segment->tasks[slot].dirtied_bytes = 99;
+	assert_int_equal(task_slot(segment, slot, &identity, NOW + 3), slot);
+	assert_int_equal(segment->tasks[slot].dirtied_bytes, 99);
+}
+
 static void slots_out_of_range_are_no_slots(void **state)
 {
 	struct wp_segment *segment = *state;
@@ -190,6 +217,7 @@ int main(void)
 		ON_SEGMENT(same_ids_of_two_pid_namespaces_are_two_tasks),
 		ON_SEGMENT(slot_is_not_taken_from_the_living),
 		ON_SEGMENT(slot_of_the_silent_is_taken_and_cleared),
+		ON_SEGMENT(reused_ids_are_another_task),
 		ON_SEGMENT(heartbeat_of_the_far_future_is_damage),
 		ON_SEGMENT(slots_out_of_range_are_no_slots),
 		ON_SEGMENT(full_table_is_said),
