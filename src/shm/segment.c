@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 #include "host/kernel.h"
 #include "host/sys.h"
 
-#define PATH_BYTES 160
+#define PATH_BYTES 192
 #define HELPER_FRESH_NS WP_SEC(5)
 
 /* A directory that nobody else can write to: ours, and no bits for group and others. */
@@ -106,22 +107,37 @@ static void fill_header(struct wp_header *header)
 }
 
 /*
+ * A name that nobody else thinks of. Why not the pid alone: two pid namespaces have the same.
+ * Why not without a name (O_TMPFILE): linking such a file takes a /proc, which need not be there.
+ */
+static bool temporary_path(char *temporary, const char *path)
+{
+	struct text text = text_on(temporary, PATH_BYTES);
+	uint64_t random;
+
+	if (sys_call(SYS_getrandom, &random, sizeof(random), GRND_NONBLOCK) !=
+	    sizeof(random))
+		random = kernel_now_ns();
+	text_add(&text, path);
+	text_add(&text, ".new.");
+	text_add_u64(&text, (uint64_t)getpid());
+	text_add(&text, ".");
+	text_add_u64(&text, random);
+	return text_fits(&text);
+}
+
+/*
  * Build under a temporary name, then link: nobody ever sees half a segment.
  * Why the blocks are reserved: a full /dev/shm must fail here, never as SIGBUS later.
  */
 static void *create(const char *path)
 {
 	char temporary[PATH_BYTES];
-	struct text text = text_on(temporary, sizeof(temporary));
 	void *map = NULL;
 	int fd;
 
-	text_add(&text, path);
-	text_add(&text, ".new.");
-	text_add_u64(&text, (uint64_t)getpid());
-	if (!text_fits(&text))
+	if (!temporary_path(temporary, path))
 		return NULL;
-	sys_call(SYS_unlinkat, AT_FDCWD, temporary, 0);
 	fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;

@@ -405,7 +405,66 @@ TEST(damaged_header_is_found_at_the_first_use)
 	assert_damage_found(offsetof(struct wp_header, segment_bytes));
 }
 
-TEST(left_over_temporary_file_does_not_matter)
+/* In a pid namespace of its own, where it is pid 1 as all the others are. */
+static int attach_as_first(int start_fd)
+{
+	struct segment segment;
+	pid_t pid;
+	char byte;
+	int status = 0;
+
+	if (unshare(CLONE_NEWPID))
+		return 77;
+	pid = fork();
+	if (pid) {
+		wait(&status);
+		return status ? 1 : 0;
+	}
+	if (getpid() != 1 || read(start_fd, &byte, 1))
+		return 2;
+	segment_attach_in(&segment, directory, "");
+	if (segment.state != SEGMENT_SHARED || !segment_ready(&segment))
+		return 1;
+	word_add(&segment.map->devices[0].starts, 1);
+	return 0;
+}
+
+TEST(same_pid_in_many_namespaces_shares_one)
+{
+	enum { CHILDREN = 8, ROUNDS = 20 };
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct segment segment;
+		int start[2];
+		int status;
+
+		assert_int_equal(pipe(start), 0);
+		for (int i = 0; i < CHILDREN; i++) {
+			if (fork())
+				continue;
+			close(start[1]);
+			_exit(attach_as_first(start[0]));
+		}
+		close(start[0]);
+		close(start[1]);
+		for (int i = 0; i < CHILDREN; i++) {
+			wait(&status);
+			if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+				print_message("# no pid namespace to be had\n");
+				skip();
+			}
+			assert_int_equal(status, 0);
+		}
+		segment = attach("");
+		assert_int_equal(word_read(&segment.map->devices[0].starts), CHILDREN);
+		assert_int_equal(for_each_entry(NULL), 1);
+		detach(&segment);
+		unlink(path);
+	}
+}
+
+/* Somebody else's, of the same pid in another namespace: it may be at work on it. */
+TEST(temporary_file_of_another_is_left_alone)
 {
 	char temporary[160];
 	struct segment segment;
@@ -414,7 +473,7 @@ TEST(left_over_temporary_file_does_not_matter)
 	assert_int_equal(symlink("/nonexistent/x", temporary), 0);
 	segment = attach("");
 	assert_int_equal(segment.state, SEGMENT_SHARED);
-	assert_int_equal(for_each_entry(NULL), 1);
+	assert_int_equal(for_each_entry(NULL), 2);
 	detach(&segment);
 }
 
@@ -470,7 +529,8 @@ int main(void)
 		IN_DIRECTORY(link_is_not_followed),
 		IN_DIRECTORY(what_is_no_file_is_not_used),
 		IN_DIRECTORY(damaged_header_is_found_at_the_first_use),
-		IN_DIRECTORY(left_over_temporary_file_does_not_matter),
+		IN_DIRECTORY(same_pid_in_many_namespaces_shares_one),
+		IN_DIRECTORY(temporary_file_of_another_is_left_alone),
 		IN_DIRECTORY(full_file_system_is_private_and_no_sigbus),
 	};
 
