@@ -2,11 +2,10 @@
 /*
  * writepaced: the helper beside the paced programs of one segment.
  *
- *   writepaced [--segment NAME] [--starter PID] [--foreground]
+ *   writepaced [--segment NAME] [--foreground]
  *
- * The wrapper starts it with every command and its own pid, which becomes the command's. Where
- * another helper lives already it only enters that task and ends. A segment that is private to
- * its programs has nobody to help: the same quiet end.
+ * writepace-check starts it, detached, where none runs. Where another helper lives already it
+ * ends. A segment that is private to its programs has nobody to help: the same quiet end.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -33,7 +32,6 @@
 
 struct options {
 	struct conf conf;
-	uint64_t starter_pid; /* 0 = nobody's */
 	bool foreground;
 };
 
@@ -49,7 +47,6 @@ static void read_options(struct options *options, int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "segment", required_argument, NULL, 's' },
-		{ "starter", required_argument, NULL, 'p' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ 0 },
 	};
@@ -60,8 +57,6 @@ static void read_options(struct options *options, int argc, char **argv)
 		if (option == 's') {
 			if (!conf_set(&options->conf, "WRITEPACE_SEGMENT", optarg, line))
 				refuse(line);
-		} else if (option == 'p') {
-			options->starter_pid = strtoul(optarg, NULL, 10) & INT_MAX;
 		} else if (option == 'f') {
 			options->foreground = true;
 		} else {
@@ -69,21 +64,10 @@ static void read_options(struct options *options, int argc, char **argv)
 		}
 	}
 	if (optind < argc)
-		refuse("takes options only: --segment NAME, --starter PID, --foreground");
+		refuse("takes options only: --segment NAME, --foreground");
 }
 
 /* ------------------------------------------------------------------ detaching -- */
-
-/* Why: an inherited descriptor would keep a lock, a pipe or a mount for as long as we live. */
-static void close_inherited(void)
-{
-	long most = sysconf(_SC_OPEN_MAX);
-
-	if (!sys_call(SYS_close_range, STDERR_FILENO + 1, ~0u, 0))
-		return;
-	for (int fd = STDERR_FILENO + 1; fd < most && fd < 65536; fd++)
-		close(fd);
-}
 
 /* Only the child returns. */
 static void leave_parent(void)
@@ -96,15 +80,12 @@ static void leave_parent(void)
 		_exit(0);
 }
 
-/* The wrapper has let go of us already: no need to leave it once more. */
-static void detach(bool orphan)
+static void detach(void)
 {
 	int fd = open("/dev/null", O_RDWR);
 
-	if (!orphan || setsid() < 0) {
-		leave_parent();
-		setsid();
-	}
+	leave_parent();
+	setsid();
 	for (int i = 0; i <= STDERR_FILENO; i++)
 		dup2(fd, i);
 	if (fd > STDERR_FILENO)
@@ -164,8 +145,8 @@ static bool become_the_one(struct helper *helper, uint64_t *silent_id)
 }
 
 /*
- * Order: whoever starts a command enters its task first and then looks for a helper. So either it
- * found us gone, or we find its task now and stay.
+ * Order: whoever starts a command enters its task first and then looks for a helper
+ * (launch/start.c). So either it found us gone, or we find its task now and stay.
  */
 static bool leave(struct helper *helper)
 {
@@ -210,19 +191,18 @@ int main(int argc, char **argv)
 	read_options(&options, argc, argv);
 	if (options.conf.disable || options.conf.helper == CONF_HELPER_OFF)
 		return 0;
-	close_inherited();
+	/* Why: an inherited one would keep a lock, a pipe or a mount for as long as we live. */
+	kernel_close_from(STDERR_FILENO + 1);
 	segment_attach(&segment, options.conf.segment);
 	if (!segment_ready(&segment) || segment.state != SEGMENT_SHARED ||
 	    stat("/proc/self/ns/pid", &st))
 		return 0;
 	helper.map = segment.map;
 	helper.namespace_id = st.st_ino;
-	if (options.starter_pid)
-		tasks_enter(&helper, options.starter_pid);
 	if (is_taken(&helper.map->header, &silent_id))
 		return 0;
 	if (!options.foreground)
-		detach(options.starter_pid != 0);
+		detach();
 	helper.id = kernel_task_id();
 	if (become_the_one(&helper, &silent_id))
 		help(&helper);

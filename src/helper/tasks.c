@@ -17,17 +17,6 @@
 #define SYS_pidfd_open 434 /* one number on every architecture */
 #endif
 
-void tasks_enter(const struct helper *helper, uint64_t pid)
-{
-	struct task_identity identity = {
-		.id = pid << 32 | pid,
-		.start_ns = kernel_boot_ns(),
-		.namespace_id = helper->namespace_id,
-	};
-
-	task_slot(helper->map, -1, &identity, kernel_now_ns());
-}
-
 static bool has_ended(int pidfd)
 {
 	struct pollfd poll_fd = { .fd = pidfd, .events = POLLIN };

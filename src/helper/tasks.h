@@ -20,12 +20,6 @@ struct tasks {
 		.pidfd = -1 \
 	}
 
-/*
- * A process that will be paced but has not written yet counts from now on. Its task takes the
- * slot over at its first slow path: same identity.
- */
-void tasks_enter(const struct helper *helper, uint64_t pid);
-
 /* Does anybody live? Looks for another one to watch when the watched one has ended. */
 bool tasks_live(struct tasks *tasks, const struct helper *helper, uint64_t now_ns);
 

@@ -18,6 +18,9 @@
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 #define ZFS_SUPER_MAGIC 0x2fc12fc1
 
 struct cachestat_range {
@@ -187,10 +190,22 @@ bool kernel_still(int fd, struct backing *backing)
 	return true;
 }
 
-void kernel_wake(uint32_t *word)
+int kernel_wake(uint32_t *word)
 {
 	word32_bump(word);
-	sys_call(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	return (int)sys_call(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void kernel_close_from(int first_fd)
+{
+	struct rlimit most;
+
+	if (!sys_call(SYS_close_range, first_fd, ~0u, 0) ||
+	    sys_call(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &most))
+		return;
+	/* Why a bound: the limit may be a thousand millions. */
+	for (int fd = first_fd; fd < (int)min_u64(most.rlim_cur, 65536); fd++)
+		sys_call(SYS_close, fd);
 }
 
 uint64_t kernel_weight(void)

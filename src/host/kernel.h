@@ -63,8 +63,11 @@ bool kernel_still(int fd, struct backing *backing) WP_MUST_CHECK;
 /* The open flags (O_APPEND, O_DIRECT ...), or a negative errno. */
 int kernel_open_flags(int fd);
 
-/* Change a futex word in shared memory and wake whoever waits on it. */
-void kernel_wake(uint32_t *word);
+/* Change a futex word in shared memory and wake whoever waits on it. Returns how many did. */
+int kernel_wake(uint32_t *word);
+
+/* Close @first_fd and all descriptors above it. */
+void kernel_close_from(int first_fd);
 
 /*
  * Weight from the caller's I/O priority: level 0..7 of the best-effort class -> 200..25, 4 is

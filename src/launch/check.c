@@ -3,18 +3,22 @@
  * writepace-check: may this command be started, and will the library reach it?
  *
  *   writepace-check [--best-effort] [--verbose] [--quiet] [--origins TEXT]
- *                   LIBRARY -- CMD [ARG ...]
+ *                   [--pid PID --helper WRITEPACED] LIBRARY -- CMD [ARG ...]
  *
  * Called by the wrapper before it starts anything. Silent when all is well; otherwise one
  * line on stderr for each thing that is wrong. Exit status: 0 go on, 125 refused, 126 CMD
  * must not be executed, 127 CMD not found. On stdout: the library that must be loaded
  * before ours (an ASan runtime insists on being first), or nothing.
  *
+ * PID becomes the command's. Where all is well and no helper runs, WRITEPACED is started beside
+ * it, detached: as we end it has no parent but init.
+ *
  * TEXT tells where settings came from, a line each: WRITEPACE_DRAIN=/etc/writepace.conf:3
  */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -27,6 +31,7 @@
 #include "host/locate.h"
 #include "launch/elf.h"
 #include "launch/find.h"
+#include "launch/start.h"
 #include "launch/status.h"
 
 #define SCRIPT_LEVELS \
@@ -37,6 +42,9 @@ struct request {
 	bool verbose;
 	bool quiet;
 	const char *origins;
+	const char *helper;
+	uint64_t pid;
+	struct conf conf;
 	const char *library;
 	const char *command;
 	struct elf_facts ours; /* this program: what the library can be loaded into */
@@ -130,12 +138,10 @@ static int check_devices(struct request *request, const struct conf_devices *dev
 
 static int check_settings(struct request *request)
 {
-	struct conf conf;
-
-	conf_defaults(&conf);
-	if (conf_read(&conf, environ, complain, request))
+	conf_defaults(&request->conf);
+	if (conf_read(&request->conf, environ, complain, request))
 		return WP_STATUS_REFUSED;
-	return check_devices(request, &conf.devices);
+	return check_devices(request, &request->conf.devices);
 }
 
 /* --------------------------------------------------------------- library ---- */
@@ -327,6 +333,16 @@ static int check_file(struct request *request, const char *path, int level)
 	return check_elf(request, path, &facts);
 }
 
+/* ---------------------------------------------------------------- helper ---- */
+
+static void see_to_helper(const struct request *request)
+{
+	const struct conf *conf = &request->conf;
+
+	if (request->helper && conf->helper == CONF_HELPER_AUTO && !conf->disable)
+		start_helper(request->helper, conf->segment, request->pid);
+}
+
 /* ------------------------------------------------------------------ main ---- */
 
 static bool read_arguments(struct request *request, char **argv)
@@ -340,6 +356,10 @@ static bool read_arguments(struct request *request, char **argv)
 			request->quiet = true;
 		else if (!strcmp(*argv, "--origins") && argv[1])
 			request->origins = *++argv;
+		else if (!strcmp(*argv, "--pid") && argv[1])
+			request->pid = strtoul(*++argv, NULL, 10) & INT_MAX;
+		else if (!strcmp(*argv, "--helper") && argv[1])
+			request->helper = *++argv;
 		else
 			return false;
 	}
@@ -358,7 +378,8 @@ int main(int argc, char **argv)
 	(void)argc;
 	if (!read_arguments(&request, argv)) {
 		say("usage: writepace-check [--best-effort] [--verbose] [--quiet] "
-		    "[--origins TEXT] LIBRARY -- COMMAND [ARGUMENT...]");
+		    "[--origins TEXT] [--pid PID --helper WRITEPACED] "
+		    "LIBRARY -- COMMAND [ARGUMENT...]");
 		return WP_STATUS_REFUSED;
 	}
 	result = elf_read("/proc/self/exe", &request.ours);
@@ -373,5 +394,7 @@ int main(int argc, char **argv)
 		result = check_command(&request, request.command, 0);
 	if (result == 0 && *request.first)
 		puts(request.first);
+	if (result == 0)
+		see_to_helper(&request);
 	return result;
 }
