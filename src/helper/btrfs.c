@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -16,43 +17,78 @@
 
 /* 36 35 0:48 /subvolume /mnt rw,noatime shared:1 - btrfs /dev/sda1 rw */
 struct mount {
+	uint64_t id;
 	uint64_t number;
+	char point[PATH_MAX]; /* blanks in it as \040 */
 	char type[32];
 	char source[PATH_MAX];
 };
 
-static bool parse_mount(const char *line, uint64_t id, struct mount *mount)
+struct mounts {
+	FILE *file;
+	char *line;
+	size_t line_bytes;
+};
+
+/* Those that @process ("self", a pid) sees: it may live in a mount namespace of its own. */
+static bool open_mounts(struct mounts *mounts, const char *root, const char *process)
+{
+	char path[READ_PATH_BYTES];
+
+	*mounts = (struct mounts){ 0 };
+	snprintf(path, sizeof(path), "%s/proc/%s/mountinfo", root, process);
+	mounts->file = fopen(path, "re");
+	return mounts->file;
+}
+
+static void close_mounts(struct mounts *mounts)
+{
+	free(mounts->line);
+	fclose(mounts->file);
+}
+
+static bool parse_mount(const char *line, struct mount *mount)
 {
 	const char *rest = strstr(line, " - ");
-	unsigned long long line_id;
+	unsigned long long id;
 	unsigned major;
 	unsigned minor;
 
-	if (sscanf(line, "%llu %*u %u:%u", &line_id, &major, &minor) != 3 ||
-	    line_id != id || !rest ||
-	    sscanf(rest, " - %31s %4095s", mount->type, mount->source) != 2)
+	if (sscanf(line, "%llu %*u %u:%u %*s %4095s", &id, &major, &minor,
+		   mount->point) != 4 ||
+	    !rest || sscanf(rest, " - %31s %4095s", mount->type, mount->source) != 2)
 		return false;
+	mount->id = id;
 	mount->number = makedev(major, minor);
 	return true;
 }
 
-/* Mount @id, in the view of that process: it may live in a mount namespace of its own. */
+static bool next_mount(struct mounts *mounts, struct mount *mount)
+{
+	while (getline(&mounts->line, &mounts->line_bytes, mounts->file) > 0) {
+		if (parse_mount(mounts->line, mount))
+			return true;
+	}
+	return false;
+}
+
+static bool is_btrfs(const struct mount *mount)
+{
+	return !strcmp(mount->type, "btrfs");
+}
+
 static bool find_mount(const char *root, uint32_t pid, uint64_t id, struct mount *mount)
 {
-	char path[READ_PATH_BYTES];
-	char *line = NULL;
-	size_t line_bytes = 0;
+	struct mounts mounts;
 	bool found = false;
-	FILE *file;
+	char process[16];
 
-	snprintf(path, sizeof(path), "%s/proc/%u/mountinfo", root, pid);
-	file = fopen(path, "re");
-	if (!file)
+	snprintf(process, sizeof(process), "%u", pid);
+	if (!open_mounts(&mounts, root, process))
 		return false;
-	while (!found && getline(&line, &line_bytes, file) > 0)
-		found = parse_mount(line, id, mount);
-	free(line);
-	fclose(file);
+	while (!found && next_mount(&mounts, mount))
+		found = mount->id == id;
+	close_mounts(&mounts);
 	return found;
 }
 
@@ -90,25 +126,63 @@ static void find_uuid(const char *root, const char *name, char *uuid)
 		closedir(folder);
 }
 
+static void name_btrfs(const char *root, const struct mount *mount, struct btrfs *btrfs)
+{
+	char name[NAME_MAX + 1];
+
+	memset(btrfs, 0, sizeof(*btrfs));
+	if (!is_btrfs(mount))
+		return;
+	btrfs->number = mount->number;
+	name_of(mount->source, name, sizeof(name));
+	find_uuid(root, name, btrfs->uuid);
+}
+
 bool btrfs_of(const char *root, const struct holder *holder, struct btrfs *btrfs)
 {
 	struct mount mount;
 	char text[512];
-	char name[NAME_MAX + 1];
-	uint64_t id;
 
-	memset(btrfs, 0, sizeof(*btrfs));
 	if (!read_text(text, sizeof(text), "%s/proc/%u/fdinfo/%u", root, holder->pid,
-		       holder->fd))
+		       holder->fd) ||
+	    !find_mount(root, holder->pid, read_value(text, "mnt_id:"), &mount))
 		return false;
-	id = read_value(text, "mnt_id:");
-	if (!find_mount(root, holder->pid, id, &mount))
+	name_btrfs(root, &mount, btrfs);
+	return true;
+}
+
+/* Is it the subvolume that is mounted there? */
+static bool is_mounted_at(const struct mount *mount, uint64_t number)
+{
+	struct stat st;
+
+	return !stat(mount->point, &st) && st.st_dev == number;
+}
+
+bool btrfs_with(const char *root, uint64_t number, struct btrfs *btrfs)
+{
+	struct mounts mounts;
+	struct mount mount;
+	struct mount found;
+	unsigned candidates = 0;
+	bool sure = false;
+
+	if (!open_mounts(&mounts, root, "self"))
 		return false;
-	if (strcmp(mount.type, "btrfs") != 0)
-		return true;
-	btrfs->number = mount.number;
-	name_of(mount.source, name, sizeof(name));
-	find_uuid(root, name, btrfs->uuid);
+	while (!sure && next_mount(&mounts, &mount)) {
+		sure = mount.number == number ||
+		       (is_btrfs(&mount) && is_mounted_at(&mount, number));
+		if (!sure &&
+		    (!is_btrfs(&mount) || (candidates && found.number == mount.number)))
+			continue;
+		candidates++;
+		found = mount;
+	}
+	close_mounts(&mounts);
+	/* A number that no mount shows is a subvolume's: of the only btrfs there is. */
+	if (!sure && candidates != 1)
+		return false;
+	name_btrfs(root, &found, btrfs);
 	return true;
 }
 

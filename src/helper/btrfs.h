@@ -19,6 +19,12 @@ struct btrfs {
 /* What is the holder's file on? False: that could not be told. No btrfs: number 0. */
 bool btrfs_of(const char *root, const struct holder *holder, struct btrfs *btrfs);
 
+/*
+ * The same from a device number alone, by what is mounted where we live: for files that nobody has
+ * open at the moment. False too where there are several that it could be of.
+ */
+bool btrfs_with(const char *root, uint64_t number, struct btrfs *btrfs);
+
 /* The identity of the file system; 0 = unknown. */
 uint64_t btrfs_identity(const char *uuid);
 

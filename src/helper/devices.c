@@ -10,6 +10,8 @@
 #include "helper/read.h"
 #include "shm/device.h"
 
+#define NEVER_LOOKED UINT64_MAX
+
 static void folder_of(char *path, const struct helper *helper, uint64_t number)
 {
 	snprintf(path, READ_PATH_BYTES, "%s/sys/dev/block/%u:%u", helper->root,
@@ -82,29 +84,39 @@ void devices_set_btrfs(struct devices *devices, const struct helper *helper, int
 	set_identity(&helper->map->devices[real], btrfs_identity(btrfs->uuid));
 }
 
-/* A number that no block device has: whoever has a file open there leads to its mount. */
-static void look_at_anonymous(struct devices *devices, const struct helper *helper,
-			      int slot)
+/* Whoever has a file of @slot's device open leads to its mount. */
+static bool ask_holders(const struct helper *helper, int slot, struct btrfs *btrfs)
 {
 	for (size_t i = 0; i < WP_FILES; i++) {
 		const struct wp_file *file = &helper->map->files[i];
 		struct holder holder;
-		struct btrfs btrfs;
 
-		if ((int)(word_read_relaxed(&file->key) >> 56) - 1 != slot ||
-		    !holder_find(helper, file, &holder) ||
-		    !btrfs_of(helper->root, &holder, &btrfs))
-			continue;
-		devices_set_btrfs(devices, helper, slot, &btrfs);
-		return;
+		if ((int)(word_read_relaxed(&file->key) >> 56) - 1 == slot &&
+		    holder_find(helper, file, &holder) &&
+		    btrfs_of(helper->root, &holder, btrfs))
+			return true;
 	}
+	return false;
+}
+
+/*
+ * A number that no block device has. Why not by the holders alone: small files are open for so
+ * short that none may be at any look.
+ */
+static void look_at_anonymous(struct devices *devices, const struct helper *helper,
+			      int slot, uint64_t number)
+{
+	struct btrfs btrfs;
+
+	if (ask_holders(helper, slot, &btrfs) || btrfs_with(helper->root, number, &btrfs))
+		devices_set_btrfs(devices, helper, slot, &btrfs);
 }
 
 void devices_begin(struct devices *devices)
 {
 	memset(devices, 0, sizeof(*devices));
 	for (size_t slot = 0; slot < WP_DEVICES; slot++)
-		devices->dirtied_bytes[slot] = UINT64_MAX;
+		devices->dirtied_bytes[slot] = NEVER_LOOKED;
 }
 
 /* Why its real device's count: dirt of a partition is charged to the disk. */
@@ -118,18 +130,30 @@ static bool was_written_to(struct devices *devices, const struct helper *helper,
 	return changed;
 }
 
+static void look(struct devices *devices, const struct helper *helper, int slot)
+{
+	const struct wp_device *device = &helper->map->devices[slot];
+	uint64_t number = device_number(device);
+
+	if (!word_read(&device->key) || !was_written_to(devices, helper, slot))
+		return;
+	if (major(number))
+		look_at_block(helper, slot, number);
+	else
+		look_at_anonymous(devices, helper, slot, number);
+}
+
 void devices_look(struct devices *devices, const struct helper *helper)
 {
-	for (int slot = 0; slot < (int)WP_DEVICES; slot++) {
-		const struct wp_device *device = &helper->map->devices[slot];
-		uint64_t number = device_number(device);
+	for (int slot = 0; slot < (int)WP_DEVICES; slot++)
+		look(devices, helper, slot);
+}
 
-		if (!word_read(&device->key) || !was_written_to(devices, helper, slot))
-			continue;
-		if (major(number))
-			look_at_block(helper, slot, number);
-		else
-			look_at_anonymous(devices, helper, slot);
+void devices_meet(struct devices *devices, const struct helper *helper)
+{
+	for (int slot = 0; slot < (int)WP_DEVICES; slot++) {
+		if (devices->dirtied_bytes[slot] == NEVER_LOOKED)
+			look(devices, helper, slot);
 	}
 }
 

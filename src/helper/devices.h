@@ -24,6 +24,9 @@ void devices_begin(struct devices *devices);
 /* Once a second: alias and identity of the devices that were written to since the last time. */
 void devices_look(struct devices *devices, const struct helper *helper);
 
+/* Ten times a second: the same for devices that are new. */
+void devices_meet(struct devices *devices, const struct helper *helper);
+
 /* Ten times a second: statistics of the devices with outstanding bytes. */
 void devices_measure(const struct devices *devices, const struct helper *helper,
 		     uint64_t now_ns);

@@ -90,6 +90,7 @@ static uint64_t work(struct state *state, uint64_t now_ns)
 		state->second_ns = now_ns + SECOND_NS;
 	}
 	if (outstanding && now_ns >= state->measure_ns) {
+		devices_meet(&state->devices, state->helper);
 		devices_measure(&state->devices, state->helper, now_ns);
 		state->measure_ns = now_ns + MEASURE_NS;
 	}

@@ -237,6 +237,46 @@ WORLD(descriptor_on_another_file_system_is_on_no_btrfs)
 	assert_false(btrfs_of(world->root, &holder, &btrfs));
 }
 
+WORLD(number_without_a_mount_is_of_the_only_btrfs)
+{
+	struct world *world = *state;
+	char other[] =
+		"proc/self/mountinfo = 45 27 0:50 / /other rw - btrfs /dev/loop5 rw";
+	struct btrfs btrfs;
+
+	assert_false(btrfs_with(world->root, makedev(0, 45), &btrfs));
+	put_up(world, "btrfs.tree");
+	assert_true(btrfs_with(world->root, makedev(0, 45), &btrfs));
+	assert_int_equal(btrfs.number, makedev(0, 43));
+	assert_string_equal(btrfs.uuid, "d507eb9a-af38-4a4f-97be-c521404df539");
+	/* one that is mounted is not: /proc */
+	assert_true(btrfs_with(world->root, makedev(0, 21), &btrfs));
+	assert_int_equal(btrfs.number, 0);
+	/* two that it could be of */
+	put(world, other);
+	assert_false(btrfs_with(world->root, makedev(0, 45), &btrfs));
+	assert_true(btrfs_with(world->root, makedev(0, 43), &btrfs));
+	assert_int_equal(btrfs.number, makedev(0, 43));
+}
+
+WORLD(subvolume_without_an_open_file_is_met)
+{
+	struct world *world = *state;
+	struct wp_segment *map = world->helper.map;
+	int slot = written_slot(world, 0, 45);
+
+	put_up(world, "btrfs.tree");
+	devices_meet(&world->devices, &world->helper);
+	assert_int_equal(map->devices[slot].alias, device_slot(map, makedev(0, 43)) + 1);
+	/* once: what is known is looked at by the second */
+	map->devices[slot].alias = 0;
+	device_dirtied(&map->devices[slot], 4096);
+	devices_meet(&world->devices, &world->helper);
+	assert_int_equal(map->devices[slot].alias, 0);
+	devices_look(&world->devices, &world->helper);
+	assert_int_equal(map->devices[slot].alias, device_slot(map, makedev(0, 43)) + 1);
+}
+
 WORLD(subvolumes_are_one_device)
 {
 	struct world *world = *state;
@@ -295,6 +335,8 @@ int main(void)
 		TESTED(no_statistics_without_outstanding_bytes),
 		TESTED(descriptor_on_btrfs_leads_to_its_mount),
 		TESTED(descriptor_on_another_file_system_is_on_no_btrfs),
+		TESTED(number_without_a_mount_is_of_the_only_btrfs),
+		TESTED(subvolume_without_an_open_file_is_met),
 		TESTED(subvolumes_are_one_device),
 		TESTED(number_of_a_btrfs_used_again_by_another),
 	};
