@@ -9,10 +9,12 @@
  */
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,6 +31,8 @@
 #define ANSWER_NS WP_SEC(1) /* a helper that lives shows itself when asked */
 #define ASK_STEP_NS WP_MS(10)
 #define CLAIMS 4
+#define DESCRIPTORS 64 /* far more than are open at a time */
+#define DESCRIPTORS_MIN 16
 
 struct options {
 	struct conf conf;
@@ -68,6 +72,30 @@ static void read_options(struct options *options, int argc, char **argv)
 }
 
 /* ------------------------------------------------------------------ detaching -- */
+
+/* What the caller blocked or ignores is no matter of ours. */
+static void forget_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int number = 1; number < SIGRTMIN; number++)
+		signal(number, SIG_DFL);
+}
+
+/* False where there are too few: a process that can not be looked at would be taken for dead. */
+static bool have_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_max < DESCRIPTORS_MIN)
+		return false;
+	if (limit.rlim_cur >= DESCRIPTORS)
+		return true;
+	limit.rlim_cur = min_u64(limit.rlim_max, DESCRIPTORS);
+	return !setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 /* Only the child returns. */
 static void leave_parent(void)
@@ -193,6 +221,9 @@ int main(int argc, char **argv)
 		return 0;
 	/* Why: an inherited one would keep a lock, a pipe or a mount for as long as we live. */
 	kernel_close_from(STDERR_FILENO + 1);
+	forget_signals();
+	if (!have_descriptors())
+		return 0;
 	segment_attach(&segment, options.conf.segment);
 	if (!segment_ready(&segment) || segment.state != SEGMENT_SHARED ||
 	    stat("/proc/self/ns/pid", &st))

@@ -241,15 +241,23 @@ static void assert_same(const struct wp_segment *one, const struct wp_segment *o
 	}
 }
 
+/* The helper ends or is stopped, or comes back late: then it looks at once. */
+static void change_hands(struct world *world, uint64_t now_ns)
+{
+	world->timed = !world->timed;
+	world->timer_ns = world->timed ? age_step(world->segment, now_ns) : 0;
+}
+
 /*
- * The same visits in a world with a timer and in one without, @gap_ns apart or at random; both
- * are compared at each visit. The visits without bytes only look; no more than two follow one
+ * The same visits in a world with a timer, in one without, and in one where it comes and goes,
+ * @gap_ns apart or at random; all are compared at each visit. The visits without bytes only look; no more than two follow one
  * another, so that nothing is ever forgotten as a whole.
  */
 static void assert_both_ways_agree(uint64_t gap_ns, uint64_t *seed)
 {
 	struct world timer = { .segment = new_segment(), .timed = true };
 	struct world caller = { .segment = new_segment() };
+	struct world mixed = { .segment = new_segment() };
 	uint64_t now_ns = BEGIN_NS;
 
 	for (int i = 0; i < 2000; i++) {
@@ -260,13 +268,20 @@ static void assert_both_ways_agree(uint64_t gap_ns, uint64_t *seed)
 
 		visit(&timer, now_ns, device, bytes);
 		visit(&caller, now_ns, device, bytes);
+		visit(&mixed, now_ns, device, bytes);
 		assert_same(timer.segment, caller.segment);
+		assert_same(timer.segment, mixed.segment);
+		if (draw >> 60 == 0)
+			change_hands(&mixed, now_ns);
 		assert_int_equal(periods(timer.segment),
 				 (now_ns - BEGIN_NS) / AGE_PERIOD_NS);
 		assert_int_equal(periods(caller.segment),
 				 (now_ns - BEGIN_NS) / AGE_PERIOD_NS);
+		assert_int_equal(periods(mixed.segment),
+				 (now_ns - BEGIN_NS) / AGE_PERIOD_NS);
 		now_ns += gap_ns ? gap_ns : next_random(seed) % WP_SEC(20);
 	}
+	free(mixed.segment);
 	free(timer.segment);
 	free(caller.segment);
 }
