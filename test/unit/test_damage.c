@@ -188,7 +188,7 @@ static void end_of_a_period_ahead_does_not_stop_aging(void **state)
 
 static void length_of_a_period_is_bounded(void **state)
 {
-	static const uint64_t lengths[] = { UINT64_MAX, WP_SEC(3601), 1 };
+	static const uint64_t lengths[] = { UINT64_MAX - 1, WP_SEC(3601), 1 };
 	struct wp_segment *segment = *state;
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
