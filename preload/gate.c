@@ -40,6 +40,18 @@ bool gate_slow(int fd, enum pace_manner manner)
 	return classify(fd, entry) == GATE_PACED;
 }
 
+struct wp_device *gate_sync(int fd)
+{
+	struct gate_entry *entry = gate_entry(fd);
+
+	if (gate_inert || fd < 0)
+		return NULL;
+	if (word_read(&entry->tag) != gate_tag(fd, GATE_PACED) &&
+	    classify(fd, entry) != GATE_PACED)
+		return NULL;
+	return pace_sync_begin(&gate_process, &gate_task, &entry->handle, fd);
+}
+
 void gate_close(int fd)
 {
 	struct gate_entry *entry = gate_entry(fd);

@@ -84,6 +84,9 @@ static inline void gate_charge(int fd, uint64_t bytes)
 /* The descriptor is about to be closed or replaced: settle what it wrote, forget it. */
 void gate_close(int fd);
 
+/* Around a call that syncs @fd. */
+struct wp_device *gate_sync(int fd);
+
 /* The same for all from @first to @last. */
 void gate_close_range(uint32_t first, uint32_t last);
 

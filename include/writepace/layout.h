@@ -113,7 +113,15 @@ struct wp_device {
 	uint64_t ceiling_ns;       /* replaced: the clock of writers under a ceiling */
 	uint64_t sample_mark; /* replaced: the last seconds are what writeout has more */
 	uint64_t busy_clock_ns; /* replaced: start_ns of the last busy start */
-	uint64_t reserved[3];
+	/* replaced by whoever syncs: src/shm/sync */
+	uint64_t sync_ns;       /* last sync by a paced task */
+	uint64_t sync_process;  /* its pid */
+	uint64_t sync_other_ns; /* last one by a process other than that */
+	uint64_t syncs;         /* counted */
+	uint64_t hold_begin_ns;
+	uint64_t hold_end_ns; /* nobody starts writeback until then */
+	uint64_t stranger_ns; /* by the helper: last seen used by somebody unpaced */
+	uint64_t reserved[4];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */
@@ -155,7 +163,7 @@ struct wp_segment {
 };
 
 _Static_assert(sizeof(struct wp_header) == 256, "layout");
-_Static_assert(sizeof(struct wp_device) == 896, "layout");
+_Static_assert(sizeof(struct wp_device) == 960, "layout");
 _Static_assert(sizeof(struct wp_task) == 64, "layout");
 _Static_assert(sizeof(struct wp_file) == 128, "layout");
 _Static_assert(sizeof(struct wp_segment) < (4u << 20), "at most 4 MiB");

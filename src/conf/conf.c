@@ -19,11 +19,13 @@ static const char *const no_settings[] = { "WRITEPACE_TOTALS", "WRITEPACE_BUILD"
 enum type {
 	DURATION,
 	AUTO_DURATION,
+	HOLD,
 	BYTES,
 	SIZE,
 	RATE,
 	COUNT,
 	PERCENT,
+	AUTO_PERCENT,
 	SWITCH,
 	CHOICE,
 	NAME,
@@ -34,8 +36,9 @@ enum type {
 struct kind {
 	const char *what;
 	const char *allowed;
-	const char *sample;       /* NULL = the key's default */
-	const char *zero;         /* the word that stands for 0, NULL = none */
+	const char *sample; /* NULL = the key's default */
+	const char *word;   /* stands for .value, whatever the range; NULL = none */
+	uint64_t value;
 	const struct unit *units; /* NULL = not a number */
 };
 
@@ -48,14 +51,20 @@ static const struct kind kinds[] = {
 	[AUTO_DURATION] = {
 		.what = "a time",
 		.allowed = "auto or a number with ns, us, ms, s, min or h",
-		.zero = "auto",
+		.word = "auto",
+		.units = unit_durations,
+	},
+	[HOLD] = {
+		.what = "a time",
+		.allowed = "0 or a number with ns, us, ms, s, min or h",
+		.word = "0",
 		.units = unit_durations,
 	},
 	[BYTES] = {
 		.what = "a size",
 		.allowed = "auto or a number of bytes, or with K, M, G or T",
 		.sample = "64M",
-		.zero = "auto",
+		.word = "auto",
 		.units = unit_bytes,
 	},
 	[SIZE] = {
@@ -68,19 +77,27 @@ static const struct kind kinds[] = {
 		.what = "a rate",
 		.allowed = "none or a number of bytes per second, or with K, M, G or T",
 		.sample = "10M",
-		.zero = "none",
+		.word = "none",
 		.units = unit_bytes,
 	},
 	[COUNT] = {
 		.what = "a number",
 		.allowed = "auto or a whole number",
 		.sample = "50",
-		.zero = "auto",
+		.word = "auto",
 		.units = unit_none,
 	},
 	[PERCENT] = {
 		.what = "a share",
 		.allowed = "a number with %",
+		.units = unit_percents,
+	},
+	[AUTO_PERCENT] = {
+		.what = "a share",
+		.allowed = "auto or a number with %",
+		.sample = "10%",
+		.word = "auto",
+		.value = CONF_AUTO,
 		.units = unit_percents,
 	},
 	[SWITCH] = { .what = "a switch", .allowed = "0 or 1" },
@@ -195,8 +212,8 @@ static bool set_number(struct conf *conf, size_t key, const char *value,
 	const struct rule *rule = &rules[key];
 	const struct kind *kind = &kinds[rule->type];
 	const char *suffix = rule->type == RATE ? "/s" : "";
-	bool unbounded = kind->zero && !strcmp(value, kind->zero);
-	uint64_t number = 0;
+	bool unbounded = kind->word && !strcmp(value, kind->word);
+	uint64_t number = kind->value;
 
 	if (!unbounded && !unit_parse(kind->units, suffix, value, &number))
 		return false;

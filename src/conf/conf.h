@@ -13,16 +13,22 @@
 
 #define WP_CONF_LINE_BYTES 512 /* longest complaint with its end */
 
+#define CONF_AUTO UINT64_MAX
+
 enum conf_helper { CONF_HELPER_AUTO, CONF_HELPER_OFF };
 
 struct conf {
 	uint64_t drain_ns;
 	uint64_t latency_ns;
-	uint64_t rate_bps;    /* 0 = no ceiling */
-	uint64_t limit_bytes; /* 0 = auto */
+	uint64_t headroom_pm;  /* CONF_AUTO, or thousandths */
+	uint64_t sync_hold_ns; /* 0 = never */
+	uint64_t rate_bps;     /* 0 = no ceiling */
+	uint64_t limit_bytes;  /* 0 = auto */
 	uint64_t burst_bytes;
 	uint64_t background_pm; /* of the limit */
-	uint64_t helper;        /* enum conf_helper */
+	uint64_t helper;        /* #define CONF_AUTO UINT64_MAX
+
+enum conf_helper */
 	uint64_t period_ns;     /* 0 = auto */
 	uint64_t weight;        /* 0 = by I/O priority */
 	uint64_t task_limit;    /* enum limits_penalty */

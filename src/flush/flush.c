@@ -6,6 +6,7 @@
 #include "core/spacing.h"
 #include "host/kernel.h"
 #include "shm/device.h"
+#include "shm/sync.h"
 
 #define WHOLE_NS WP_SEC(1)       /* how often the whole file is looked at */
 #define LOW_STEP_BYTES WP_MIB(1) /* the clean head grows in steps of at least this */
@@ -130,6 +131,8 @@ static bool take_turn(struct wp_device *device, const struct flush_pace *pace)
 	uint64_t clock_ns = word_read(&device->start_ns);
 	uint64_t next_ns;
 
+	if (sync_holds(device, pace->now_ns))
+		return false;
 	if (pace->forced) {
 		word_add(&device->start_ns, pace->interval_ns);
 		return true;

@@ -235,6 +235,11 @@ int kernel_reserve(int fd, uint64_t bytes)
 	return (int)sys_call(SYS_fallocate, fd, 0, 0, bytes);
 }
 
+uint64_t kernel_process_id(void)
+{
+	return (uint64_t)sys_call(SYS_getpid);
+}
+
 uint64_t kernel_task_id(void)
 {
 	return (uint64_t)sys_call(SYS_getpid) << 32 | (uint64_t)sys_call(SYS_gettid);

@@ -82,4 +82,6 @@ int kernel_reserve(int fd, uint64_t bytes) WP_MUST_CHECK;
 /* Identity of the calling task: pid << 32 | tid. */
 uint64_t kernel_task_id(void);
 
+uint64_t kernel_process_id(void);
+
 #endif

@@ -110,6 +110,14 @@ bool pace_before(struct pace_process *process, struct pace_task *task,
 		 enum pace_manner manner) WP_MUST_CHECK;
 
 /*
+ * Around a call that syncs @fd. The device, for the end; NULL when there is none. errno is kept.
+ * A task that is killed in between holds nobody for long.
+ */
+struct wp_device *pace_sync_begin(struct pace_process *process, struct pace_task *task,
+				  struct pace_handle *handle, int fd);
+void pace_sync_end(struct wp_device *device);
+
+/*
  * Before a descriptor is closed: settle its file, and sleep in steps until no more than a
  * window of it is outstanding, at most the drain target. What is left becomes orphans.
  */

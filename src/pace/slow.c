@@ -7,16 +7,20 @@
 #include "age/age.h"
 #include "base/fixed.h"
 #include "base/order.h"
+#include "base/stamp.h"
 #include "host/kernel.h"
 #include "host/sys.h"
 #include "shm/device.h"
 #include "shm/file.h"
+#include "shm/sync.h"
 #include "shm/task.h"
 
 #define STALE_NS WP_SEC(1)     /* nobody is inside for so long: a long jump left it */
 #define STEP_MIN_NS WP_US(200) /* between two looks at what is in flight */
 #define STEP_MAX_NS WP_MS(5)
 #define BURST_UNIT_BYTES WP_MIB(1) /* what is let go starts in units of this */
+#define HEADROOM_AUTO_PM 40        /* smallest that lets the queue run empty */
+#define OTHERS_GONE_NS WP_SEC(3)   /* silent for so long */
 #define PATIENCE_NS WP_MS(20)      /* a device nobody looked after for longer ran idle */
 
 /* What the helper and the last sweep know of the whole. */
@@ -32,6 +36,20 @@ static void see_others(struct slow *slow)
 	slow->bounds.pressure_q10 = word_read(&header->pressure_q10);
 	if (kernel_bytes)
 		slow->bounds.kernel_bytes = kernel_bytes;
+}
+
+/* What is to be left to others; nothing while there are none. */
+static uint64_t headroom_pm(const struct slow *slow)
+{
+	uint64_t headroom_pm = slow->process->conf.headroom_pm;
+	uint64_t others_ns;
+
+	if (headroom_pm != CONF_AUTO)
+		return headroom_pm;
+	others_ns = sync_others_ns(slow->flush.device, kernel_process_id());
+	return others_ns && stamp_age_ns(others_ns, slow->now_ns) < OTHERS_GONE_NS ?
+		       HEADROOM_AUTO_PM :
+		       0;
 }
 
 bool slow_enter(struct slow *slow)
@@ -293,6 +311,7 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
 	bool wanted;
 
+	slow->bounds.headroom_pm = headroom_pm(slow);
 	settle(slow);
 	device_drain_orphans(device, bandwidth_assumed_bps(&slow->control.bandwidth),
 			     slow->now_ns);

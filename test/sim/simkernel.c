@@ -238,6 +238,11 @@ int kernel_reserve(int fd, uint64_t bytes)
 	return -ENOSYS;
 }
 
+uint64_t kernel_process_id(void)
+{
+	return kernel_task_id() >> 32;
+}
+
 uint64_t kernel_task_id(void)
 {
 	return (uint64_t)1 << 32 | (simkernel.task + 1);

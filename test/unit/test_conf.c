@@ -98,7 +98,7 @@ static void every_default_text_reads_as_the_default(void **state)
 	struct conf expected = fresh();
 
 	(void)state;
-	assert_int_equal(conf_key_count, 16);
+	assert_int_equal(conf_key_count, 18);
 	for (size_t key = 0; key < conf_key_count; key++) {
 		struct conf conf = expected;
 		char line[WP_CONF_LINE_BYTES] = "";
@@ -242,6 +242,27 @@ static void a_period_is_a_time_or_auto(void **state)
 	refuses("WRITEPACE_PERIOD", "0", "not a time");
 	refuses("WRITEPACE_PERIOD", "Auto", "not a time; allowed: auto or a number");
 	refuses("WRITEPACE_PERIOD", "auto ", "not a time");
+}
+
+static void headroom_is_a_share_or_auto(void **state)
+{
+	(void)state;
+	takes("WRITEPACE_HEADROOM", "auto", FIELD(headroom_pm), CONF_AUTO);
+	takes("WRITEPACE_HEADROOM", "0%", FIELD(headroom_pm), 0);
+	takes("WRITEPACE_HEADROOM", "2.5%", FIELD(headroom_pm), 25);
+	takes("WRITEPACE_HEADROOM", "50%", FIELD(headroom_pm), 500);
+	refuses("WRITEPACE_HEADROOM", "51%", "out of range");
+	refuses("WRITEPACE_HEADROOM", "10", "not a share");
+}
+
+static void a_hold_is_a_time_or_0(void **state)
+{
+	(void)state;
+	takes("WRITEPACE_SYNC_HOLD", "0", FIELD(sync_hold_ns), 0);
+	takes("WRITEPACE_SYNC_HOLD", "20ms", FIELD(sync_hold_ns), 20000000);
+	refuses("WRITEPACE_SYNC_HOLD", "2s", "out of range");
+	refuses("WRITEPACE_SYNC_HOLD", "0s", "out of range");
+	refuses("WRITEPACE_SYNC_HOLD", "auto", "not a time; allowed: 0 or a number");
 }
 
 /* ---------------------------------------------------------------- devices ---- */
@@ -649,6 +670,8 @@ int main(void)
 		cmocka_unit_test(a_choice_is_the_place_of_its_word),
 		cmocka_unit_test(a_weight_is_a_whole_number_or_auto),
 		cmocka_unit_test(a_period_is_a_time_or_auto),
+		cmocka_unit_test(headroom_is_a_share_or_auto),
+		cmocka_unit_test(a_hold_is_a_time_or_0),
 		cmocka_unit_test(a_device_has_any_of_four_settings),
 		cmocka_unit_test(settings_begin_at_the_last_colon_before_a_name),
 		cmocka_unit_test(what_is_no_list_of_devices_is_refused),
