@@ -11,19 +11,11 @@
 #include "host/sys.h"
 #include "real.h"
 
-static int with_errno(long result)
-{
-	if (result >= 0)
-		return (int)result;
-	errno = (int)-result;
-	return -1;
-}
-
 WP_EXPORT int close(int fd)
 {
 	gate_close(fd);
 	if (wp_unlikely(!real.close))
-		return with_errno(sys_call(SYS_close, fd));
+		return (int)with_errno(sys_call(SYS_close, fd));
 	return real.close(fd);
 }
 
@@ -34,8 +26,8 @@ WP_EXPORT int dup2(int from, int to)
 	if (wp_likely(real.dup2 != NULL))
 		return real.dup2(from, to);
 	if (from == to)
-		return with_errno(sys_call(SYS_fcntl, from, F_GETFD)) < 0 ? -1 : to;
-	return with_errno(sys_call(SYS_dup3, from, to, 0));
+		return (int)with_errno(sys_call(SYS_fcntl, from, F_GETFD)) < 0 ? -1 : to;
+	return (int)with_errno(sys_call(SYS_dup3, from, to, 0));
 }
 
 WP_EXPORT int dup3(int from, int to, int flags)
@@ -43,7 +35,7 @@ WP_EXPORT int dup3(int from, int to, int flags)
 	if (from != to)
 		gate_close(to);
 	if (wp_unlikely(!real.dup3))
-		return with_errno(sys_call(SYS_dup3, from, to, flags));
+		return (int)with_errno(sys_call(SYS_dup3, from, to, flags));
 	return real.dup3(from, to, flags);
 }
 
@@ -52,7 +44,7 @@ WP_EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 	if (!((unsigned int)flags & CLOSE_RANGE_CLOEXEC))
 		gate_close_range(first, last);
 	if (wp_unlikely(!real.close_range))
-		return with_errno(sys_call(SYS_close_range, first, last, flags));
+		return (int)with_errno(sys_call(SYS_close_range, first, last, flags));
 	return real.close_range(first, last, flags);
 }
 
@@ -65,13 +57,13 @@ WP_EXPORT void closefrom(int first)
 WP_EXPORT int fsync(int fd)
 {
 	if (wp_unlikely(!real.fsync))
-		return with_errno(sys_call(SYS_fsync, fd));
+		return (int)with_errno(sys_call(SYS_fsync, fd));
 	return real.fsync(fd);
 }
 
 WP_EXPORT int fdatasync(int fd)
 {
 	if (wp_unlikely(!real.fdatasync))
-		return with_errno(sys_call(SYS_fdatasync, fd));
+		return (int)with_errno(sys_call(SYS_fdatasync, fd));
 	return real.fdatasync(fd);
 }

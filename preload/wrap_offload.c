@@ -37,14 +37,6 @@ static void learn_sharing(int fd, uint64_t before_bytes, uint64_t copied_bytes)
 		sharing = kernel_thread_dirtied_bytes() - before_bytes < copied_bytes / 8;
 }
 
-static ssize_t with_errno(long result)
-{
-	if (result >= 0)
-		return result;
-	errno = (int)-result;
-	return -1;
-}
-
 #define UNWRAP(...) __VA_ARGS__
 #define OFFLOAD(name, result, parameters, arguments, output, length, number) \
 	result early_##name parameters                                       \

@@ -93,14 +93,6 @@ static long raw_write(int fd, const struct iovec *vector, int count, off64_t at,
 	return sys_call(SYS_pwritev2, fd, vector, count, low, high, flags);
 }
 
-static ssize_t with_errno(long result)
-{
-	if (result >= 0)
-		return result;
-	errno = (int)-result;
-	return -1;
-}
-
 /* Fill @part with what comes next, at most @bytes of it; returns the number of vectors. */
 static int next_part(const struct progress *progress, struct iovec *part, uint64_t bytes)
 {
@@ -134,13 +126,6 @@ static void advance(struct progress *progress, uint64_t bytes)
 	progress->within_bytes += (size_t)bytes;
 }
 
-static uint64_t signals_pending(void)
-{
-	uint64_t pending = 0;
-
-	return sys_call(SYS_rt_sigpending, &pending, sizeof(pending)) ? 0 : pending;
-}
-
 /*
  * A plain call that hits the file size limit in the middle returns short, without a signal; our
  * last piece got EFBIG and with it a SIGXFSZ that nobody must see.
@@ -167,7 +152,7 @@ static long write_pieces(int fd, struct progress *progress, int flags)
 		long result;
 
 		/* Once a signal waits, the rest goes out unpaced. */
-		pending = pending ? pending : signals_pending();
+		pending = pending ? pending : kernel_signals_pending();
 		if (!pending && gate_open(fd, PACE_BLOCKED))
 			piece_bytes = gate_task.piece_bytes;
 		count = next_part(progress, part,

@@ -65,6 +65,13 @@ bool kernel_sleep_ns(uint64_t span_ns)
 	return !sys_call(SYS_nanosleep, &span, NULL);
 }
 
+uint64_t kernel_signals_pending(void)
+{
+	uint64_t pending = 0;
+
+	return sys_call(SYS_rt_sigpending, &pending, sizeof(pending)) ? 0 : pending;
+}
+
 static uint64_t dirtied_bytes(int who)
 {
 	struct rusage usage;

@@ -18,6 +18,9 @@ uint64_t kernel_boot_ns(void);
 /* Sleep @span_ns; false when a signal ended it early. No cancellation point. */
 bool kernel_sleep_ns(uint64_t span_ns);
 
+/* The calling thread's pending signals, a bit each: blocked ones that wait to be handled. */
+uint64_t kernel_signals_pending(void);
+
 /* Bytes the calling thread (or its whole process) dirtied or wrote directly since it began. */
 uint64_t kernel_thread_dirtied_bytes(void);
 uint64_t kernel_process_dirtied_bytes(void);

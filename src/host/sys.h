@@ -73,4 +73,13 @@ static inline long sys_call6(long number, long a, long b, long c, long d, long e
 #define sys_call_6(n, a, b, c, d, e, f) \
 	sys_call6(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
+/* A result of sys_call() as libc's wrappers return it. */
+static inline long with_errno(long result)
+{
+	if (result >= 0)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
 #endif

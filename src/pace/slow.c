@@ -2,7 +2,6 @@
 #include "pace/slow.h"
 
 #include <fcntl.h>
-#include <signal.h>
 
 #include "age/age.h"
 #include "base/fixed.h"
@@ -326,13 +325,6 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	file_sweep(slow->process->segment.map, slow->now_ns);
 }
 
-static bool signal_pending(void)
-{
-	uint64_t pending = 0;
-
-	return !sys_call(SYS_rt_sigpending, &pending, sizeof(pending)) && pending;
-}
-
 bool slow_sleep(struct slow *slow, uint64_t until_ns)
 {
 	uint64_t unit_bytes = window_unit_bytes(&slow->control.window);
@@ -349,7 +341,7 @@ bool slow_sleep(struct slow *slow, uint64_t until_ns)
 	slow->task->inside_ns = slow->now_ns;
 	word_add(&slow->process->totals.slept_ns, slow->now_ns - before_ns);
 	if (slow->manner == PACE_BLOCKED)
-		return !signal_pending();
+		return !kernel_signals_pending();
 	return !interrupted;
 }
 

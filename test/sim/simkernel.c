@@ -153,6 +153,11 @@ bool kernel_sleep_ns(uint64_t span_ns)
 	return true;
 }
 
+uint64_t kernel_signals_pending(void)
+{
+	return 0;
+}
+
 uint64_t kernel_thread_dirtied_bytes(void)
 {
 	return simkernel.dirtied_bytes[simkernel.task];
