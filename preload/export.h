@@ -14,6 +14,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #define WP_EXPORT __attribute__((visibility("default")))
 

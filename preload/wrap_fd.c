@@ -11,7 +11,8 @@
 #include "host/sys.h"
 #include "real.h"
 
-WP_EXPORT int close(int fd)
+/* Why apart from the exported names: a program may have a close() of its own that calls __close(). */
+static int close_fd(int fd)
 {
 	gate_close(fd);
 	if (wp_unlikely(!real.close))
@@ -19,7 +20,12 @@ WP_EXPORT int close(int fd)
 	return real.close(fd);
 }
 
-WP_EXPORT int dup2(int from, int to)
+WP_EXPORT int close(int fd)
+{
+	return close_fd(fd);
+}
+
+static int dup_to(int from, int to)
 {
 	if (from != to)
 		gate_close(to);
@@ -28,6 +34,21 @@ WP_EXPORT int dup2(int from, int to)
 	if (from == to)
 		return (int)with_errno(sys_call(SYS_fcntl, from, F_GETFD)) < 0 ? -1 : to;
 	return (int)with_errno(sys_call(SYS_dup3, from, to, 0));
+}
+
+WP_EXPORT int __close(int fd)
+{
+	return close_fd(fd);
+}
+
+WP_EXPORT int dup2(int from, int to)
+{
+	return dup_to(from, to);
+}
+
+WP_EXPORT int __dup2(int from, int to)
+{
+	return dup_to(from, to);
 }
 
 WP_EXPORT int dup3(int from, int to, int flags)

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #define LARGE_BYTES (5u << 20) /* larger than any piece at the start */
 #define POISON 4242            /* an errno that no call sets */
@@ -268,12 +270,62 @@ static void streams(void)
 	stream = fmemopen(large, 100, "w");
 	TRY("fputs to memory", -1, fputs("text", stream) >= 0);
 	TRY("fclose memory", -1, fclose(stream));
+	stream = fopen("file", "w+");
+	fd = fileno(stream);
+	TRY("putw", fd, putw(4711, stream));
+	TRY("freopen", fd, freopen("file", "a", stream) == stream);
+	TRY("fputs after freopen", fd, fputs("more", stream) >= 0);
+	TRY("freopen of nothing", fd, freopen("none/file", "a", stream) == NULL);
+}
+
+__attribute__((format(printf, 2, 3))) static int print_list_to(int fd, const char *format,
+							       ...)
+{
+	va_list list;
+	int printed;
+
+	va_start(list, format);
+	printed = vdprintf(fd, format, list);
+	va_end(list);
+	return printed;
+}
+
+static int wide_list(FILE *stream, const wchar_t *format, ...)
+{
+	va_list list;
+	int printed;
+
+	va_start(list, format);
+	printed = vfwprintf(stream, format, list);
+	va_end(list);
+	return printed;
+}
+
+static void wide_streams(void)
+{
+	FILE *stream = fopen("file", "w+");
+	int fd = fileno(stream);
+
+	TRY("fputwc", fd, fputwc(0xe4, stream));
+	TRY("putwc", fd, putwc(0x20ac, stream));
+	TRY("fputws", fd, fputws(L"W\u00e4nde\n", stream) >= 0);
+	TRY("fputws nothing", fd, fputws(L"", stream) >= 0);
+	TRY("fwprintf", fd, fwprintf(stream, L"%d %ls\n", 42, L"\u20ac"));
+	TRY("vfwprintf", fd, wide_list(stream, L"%d\n", 43));
+	TRY("fputs to a wide stream", fd, fputs("narrow", stream));
+	TRY("fclose wide", fd, fclose(stream));
+	fd = fresh(0);
+	TRY("dprintf", fd, dprintf(fd, "%s %d\n", "a", 42));
+	TRY("vdprintf", fd, print_list_to(fd, "%s %d\n", "b", 43));
+	TRY("dprintf -1", fd, dprintf(-1, "%s\n", "a"));
+	close(fd);
 }
 
 int main(int argc, char **argv)
 {
 	if (argc != 2 || chdir(argv[1]))
 		return 2;
+	setlocale(LC_ALL, "C.UTF-8");
 	fill();
 	buffers();
 	appends();
@@ -281,6 +333,7 @@ int main(int argc, char **argv)
 	copies();
 	descriptors();
 	streams();
+	wide_streams();
 	unlink("file");
 	unlink("source");
 	return 0;
