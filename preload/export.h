@@ -9,8 +9,12 @@
 #ifndef WP_PRELOAD_EXPORT_H
 #define WP_PRELOAD_EXPORT_H
 
+#include <aio.h>
+#include <linux/aio_abi.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -73,3 +73,16 @@ void gate_close_range(uint32_t first, uint32_t last)
 			gate_close((int)fd);
 	}
 }
+
+void gate_retire(void)
+{
+	if (gate_inert || !pace_own(&gate_process, &gate_task))
+		return;
+	gate_finish();
+	gate_inert = true;
+	word_write(&gate_process.retired, 1);
+	for (uint32_t i = 0; i < GATE_ENTRIES; i++) {
+		if (gate_table[i].tag)
+			word_write(&gate_table[i].tag, 0);
+	}
+}

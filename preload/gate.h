@@ -90,6 +90,21 @@ struct wp_device *gate_sync(int fd);
 /* The same for all from @first to @last. */
 void gate_close_range(uint32_t first, uint32_t last);
 
+/*
+ * Bytes that another thread will write for this one (libc's asynchronous writes): the kernel
+ * counts them there, this task owes them.
+ */
+static inline void gate_charge_others(int fd, uint64_t bytes)
+{
+	pace_charge_others(&gate_process, &gate_task, &gate_entry(fd)->handle, bytes);
+}
+
+/*
+ * The program sets a filter on system calls, after which one of ours may be its end: the books
+ * are closed, everything passes from now on (H42). A vfork child's filter is not its parent's.
+ */
+void gate_retire(void);
+
 /* The process ends: settle all, close the books. The line goes to stderr once, if asked for. */
 void gate_finish(void);
 

@@ -13,6 +13,7 @@
 #include "base/report.h"
 #include "gate.h"
 #include "host/sys.h"
+#include "parts.h"
 #include "real.h"
 
 #define REPORT_FROM_BYTES WP_MIB(1) /* who dirtied less says nothing */
@@ -80,6 +81,7 @@ __attribute__((constructor)) static void begin(void)
 	struct conf conf;
 
 	real_resolve();
+	syscall_resolve();
 	/* A program with more rights than its user trusts nothing from its environment. */
 	if (getauxval(AT_SECURE))
 		return;

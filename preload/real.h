@@ -8,10 +8,13 @@
 #ifndef WP_PRELOAD_REAL_H
 #define WP_PRELOAD_REAL_H
 
+#include <aio.h>
+#include <linux/aio_abi.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include "base/types.h"

@@ -8,6 +8,7 @@
 #include "export.h"
 #include "gate.h"
 #include "host/sys.h"
+#include "parts.h"
 #include "real.h"
 
 #define SHARE_BYTES WP_GIB(1) /* asked for at once while a copy shares extents */
@@ -25,16 +26,25 @@ static size_t clamped(int fd, size_t n)
 	return (size_t)min_u64(n, gate_task.piece_bytes);
 }
 
-static uint64_t dirtied_before(int fd)
+bool offload_before(struct offload *offload, int fd, size_t *n)
 {
-	return gate_entry(fd)->handle.backing.reflinks ? kernel_thread_dirtied_bytes() :
-							 0;
+	if (!gate_open(fd, PACE_SLEEP))
+		return false;
+	*n = clamped(fd, *n);
+	offload->fd = fd;
+	if (gate_entry(fd)->handle.backing.reflinks)
+		offload->before_bytes = kernel_thread_dirtied_bytes();
+	return true;
 }
 
-static void learn_sharing(int fd, uint64_t before_bytes, uint64_t copied_bytes)
+void offload_after(const struct offload *offload, ssize_t result)
 {
-	if (gate_entry(fd)->handle.backing.reflinks)
-		sharing = kernel_thread_dirtied_bytes() - before_bytes < copied_bytes / 8;
+	if (result <= 0)
+		return;
+	gate_charge(offload->fd, (uint64_t)result);
+	if (gate_entry(offload->fd)->handle.backing.reflinks)
+		sharing = kernel_thread_dirtied_bytes() - offload->before_bytes <
+			  (uint64_t)result / 8;
 }
 
 #define UNWRAP(...) __VA_ARGS__
@@ -45,18 +55,13 @@ static void learn_sharing(int fd, uint64_t before_bytes, uint64_t copied_bytes)
 	}                                                                    \
 	WP_EXPORT result name parameters                                     \
 	{                                                                    \
-		uint64_t before_bytes;                                       \
+		struct offload offload;                                      \
 		ssize_t r;                                                   \
                                                                              \
-		if (!gate_open(output, PACE_SLEEP))                          \
+		if (!offload_before(&offload, output, &length))              \
 			return real.name arguments;                          \
-		length = clamped(output, length);                            \
-		before_bytes = dirtied_before(output);                       \
 		r = real.name arguments;                                     \
-		if (r > 0) {                                                 \
-			gate_charge(output, (uint64_t)r);                    \
-			learn_sharing(output, before_bytes, (uint64_t)r);    \
-		}                                                            \
+		offload_after(&offload, r);                                  \
 		return r;                                                    \
 	}
 #define WRITE(...)

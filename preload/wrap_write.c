@@ -10,13 +10,13 @@
 #include "export.h"
 #include "gate.h"
 #include "host/sys.h"
+#include "parts.h"
 #include "real.h"
 
 #define APPEND_WHOLE_BYTES WP_MIB(1) /* records appended are not split below this */
 #define PIECE_VECTORS 16
 #define CALL_MAX_BYTES 0x7ffff000u /* the kernel writes no more in one call */
 #define STACK_NEAR_BYTES WP_KIB(16)
-#define OWN_OFFSET INT64_MIN /* the file's own; -1 is an error of pwrite */
 
 /* Where in a vector a call in pieces stands. */
 struct progress {
@@ -38,10 +38,10 @@ static uint64_t vector_bytes(const struct iovec *vector, int count)
 }
 
 /*
- * Can the word at @at be read? A system call that reads a signal set there and then refuses
- * what it is to do with it answers without a fault.
+ * A system call that reads a signal set there and then refuses what it is to do with it answers
+ * without a fault.
  */
-static bool is_readable(uintptr_t at)
+bool program_can_read(uintptr_t at)
 {
 	const int no_action = -1;
 
@@ -64,14 +64,13 @@ static bool vector_is_readable(const struct iovec *vector, int count)
 	if (end <= at)
 		return false;
 	for (; at < end; at = (at | (WP_PAGE_BYTES - 1)) + 1) {
-		if (!is_readable(at))
+		if (!program_can_read(at))
 			return false;
 	}
 	return true;
 }
 
-/* Bytes of a program's vector; 0 for one that the kernel will refuse. */
-static uint64_t program_vector_bytes(const struct iovec *vector, int count)
+uint64_t program_vector_bytes(const struct iovec *vector, int count)
 {
 	if (count < 1 || count > IOV_MAX || !vector_is_readable(vector, count))
 		return 0;
@@ -187,7 +186,7 @@ static bool in_pieces(int fd, const struct iovec *vector, int count, uint64_t by
 		uintptr_t last = (uintptr_t)vector[i].iov_base + vector[i].iov_len - 1;
 
 		if (vector[i].iov_len > SSIZE_MAX ||
-		    (vector[i].iov_len && !is_readable(last)))
+		    (vector[i].iov_len && !program_can_read(last)))
 			return false;
 	}
 	open_flags = kernel_open_flags(fd);
@@ -216,12 +215,8 @@ static ssize_t large_write(int fd, const struct iovec *vector, int count, uint64
 	return with_errno(result);
 }
 
-/*
- * All but the fast path: an unknown descriptor, a task that is due, a call larger than a piece.
- * True when the call was made in pieces and @result is its result.
- */
-static bool write_slow(int fd, const struct iovec *vector, int count, uint64_t bytes,
-		       off64_t at, int flags, ssize_t *result)
+bool write_slow(int fd, const struct iovec *vector, int count, uint64_t bytes, off64_t at,
+		int flags, ssize_t *result)
 {
 	enum pace_manner manner = flags & RWF_NOWAIT ? PACE_NO_SLEEP : PACE_SLEEP;
 
@@ -230,6 +225,12 @@ static bool write_slow(int fd, const struct iovec *vector, int count, uint64_t b
 		return false;
 	*result = large_write(fd, vector, count, bytes, at, flags);
 	return true;
+}
+
+void write_charge(int fd, ssize_t result)
+{
+	if (result > 0 && gate_is_paced(fd))
+		gate_charge(fd, (uint64_t)result);
 }
 
 #define ONE(data, n) \
@@ -252,8 +253,7 @@ static bool write_slow(int fd, const struct iovec *vector, int count, uint64_t b
 		if (write_slow(fd, vector, count, bytes, at, flags, &r))                \
 			return r;                                                       \
 		r = real.name arguments;                                                \
-		if (r > 0 && gate_is_paced(fd))                                         \
-			gate_charge(fd, (uint64_t)r);                                   \
+		write_charge(fd, r);                                                    \
 		return r;                                                               \
 	}                                                                               \
 	WP_EXPORT result name parameters                                                \

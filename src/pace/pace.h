@@ -68,9 +68,10 @@ struct pace_process {
 	uint64_t namespace_id;
 	uint64_t *life; /* pid, on a page that a fork child finds zeroed; may be NULL */
 	uint64_t dirtied_before_bytes; /* by this process before the attach */
-	struct totals totals;          /* of this process */
-	struct totals *shared_totals;  /* of the whole command, or NULL */
-	void (*forked)(void);          /* called once in each fork child that paces */
+	uint64_t retired; /* no system call of ours any more, not even out of a pause */
+	struct totals totals;         /* of this process */
+	struct totals *shared_totals; /* of the whole command, or NULL */
+	void (*forked)(void);         /* called once in each fork child that paces */
 };
 
 /* Prepare @process from @conf; opens and maps, so only in a constructor. */
@@ -91,6 +92,16 @@ static inline void pace_charge(struct pace_task *task, struct pace_handle *handl
 			       uint64_t bytes)
 {
 	task->charged_bytes += bytes;
+	word_bump_local(&handle->charged_bytes, bytes);
+}
+
+/* What another thread will dirty for this one. */
+static inline void pace_charge_others(struct pace_process *process,
+				      struct pace_task *task, struct pace_handle *handle,
+				      uint64_t bytes)
+{
+	word_add(&process->totals.charged_bytes, bytes);
+	task->owed_bytes += bytes;
 	word_bump_local(&handle->charged_bytes, bytes);
 }
 

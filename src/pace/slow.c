@@ -56,7 +56,8 @@ bool slow_enter(struct slow *slow)
 	struct pace_task *task = slow->task;
 	uint64_t now_ns = kernel_now_ns();
 
-	if (task->inside_ns && now_ns < task->inside_ns + STALE_NS)
+	if (word_read(&slow->process->retired) ||
+	    (task->inside_ns && now_ns < task->inside_ns + STALE_NS))
 		return false;
 	if (!pace_own(slow->process, task) || !segment_ready(&slow->process->segment))
 		return false;
@@ -340,6 +341,8 @@ bool slow_sleep(struct slow *slow, uint64_t until_ns)
 	slow->now_ns = kernel_now_ns();
 	slow->task->inside_ns = slow->now_ns;
 	word_add(&slow->process->totals.slept_ns, slow->now_ns - before_ns);
+	if (word_read(&slow->process->retired))
+		return false;
 	if (slow->manner == PACE_BLOCKED)
 		return !kernel_signals_pending();
 	return !interrupted;

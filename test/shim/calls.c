@@ -6,21 +6,30 @@
  *
  * Usage: calls DIRECTORY
  */
+#include <aio.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/aio_abi.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -321,6 +330,200 @@ static void wide_streams(void)
 	close(fd);
 }
 
+static int64_t copy_by_number(int in, int out)
+{
+	int64_t total = 0;
+	long got;
+
+	while ((got = syscall(SYS_copy_file_range, in, NULL, out, NULL, (size_t)1 << 30,
+			      0)) > 0)
+		total += got;
+	return got < 0 ? got : total;
+}
+
+static void numbers(void)
+{
+	struct iovec parts[] = {
+		{ .iov_base = large, .iov_len = 300000 },
+		{ .iov_base = large, .iov_len = 7 },
+	};
+	int in = open("source", O_RDONLY);
+	int fd = fresh(0);
+	int other;
+
+	TRY("number write", fd, syscall(SYS_write, fd, large, LARGE_BYTES));
+	TRY("number write nowhere", fd, syscall(SYS_write, fd, nowhere, 100000));
+	TRY("number write closed", fd, syscall(SYS_write, 999, large, 10));
+	TRY("number pwrite64", fd, syscall(SYS_pwrite64, fd, large, 200000, 777));
+	TRY("number writev", fd, syscall(SYS_writev, fd, parts, 2));
+	TRY("number pwritev", fd, syscall(SYS_pwritev, fd, parts, 2, 99, 0));
+	TRY("number pwritev2", fd, syscall(SYS_pwritev2, fd, parts, 2, -1L, -1L, 0));
+	TRY("number copy_file_range", fd, copy_by_number(in, fd));
+	TRY("number sendfile", fd, syscall(SYS_sendfile, fd, 999, NULL, 10));
+	TRY("number mmap, six arguments", fd,
+	    syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_SHARED, fd, 4096) != -1);
+	TRY("number mmap refused", fd,
+	    syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_SHARED, fd, 7));
+	TRY("no such number", fd, syscall(9999, 1, 2, 3, 4, 5, 6));
+	other = (int)syscall(SYS_dup, fd);
+	TRY("number dup3", fd, syscall(SYS_dup3, in, other, 0) == other);
+	TRY("number close", fd, syscall(SYS_close, other));
+	TRY("number close again", fd, syscall(SYS_close, other));
+	close(in);
+	close(fd);
+}
+
+static void allocations(void)
+{
+	int fd = fresh(0);
+
+	TRY("posix_fallocate", fd, posix_fallocate(fd, 100, 1 << 20));
+	TRY("posix_fallocate nothing", fd, posix_fallocate(fd, 0, 0));
+	TRY("posix_fallocate closed", fd, posix_fallocate(999, 0, 10));
+	close(fd);
+}
+
+static int64_t finished(struct aiocb *control)
+{
+	const struct aiocb *const list[] = { control };
+
+	while (aio_error(control) == EINPROGRESS)
+		aio_suspend(list, 1, NULL);
+	return aio_return(control);
+}
+
+static void asynchronous(void)
+{
+	int fd = fresh(0);
+	struct aiocb control = { .aio_fildes = fd,
+				 .aio_buf = large,
+				 .aio_nbytes = LARGE_BYTES,
+				 .aio_lio_opcode = LIO_WRITE };
+	struct aiocb *list[] = { &control, NULL };
+	struct iocb submitted = { .aio_fildes = (uint32_t)fd,
+				  .aio_lio_opcode = IOCB_CMD_PWRITE,
+				  .aio_buf = (uintptr_t)large,
+				  .aio_nbytes = 300000,
+				  .aio_offset = 5 };
+	struct iocb *submit_list[] = { &submitted, nowhere };
+	aio_context_t context = 0;
+	struct io_event events[2];
+
+	TRY("aio_write", -1, aio_write(&control));
+	TRY("aio_return", fd, finished(&control));
+	control.aio_offset = 100;
+	TRY("lio_listio", fd, lio_listio(LIO_WAIT, list, 2, NULL));
+	TRY("lio_listio returned", fd, finished(&control));
+	control.aio_fildes = 999;
+	TRY("aio_write closed", -1, aio_write(&control));
+	TRY("aio_return closed", fd, finished(&control));
+	TRY("io_setup", fd, syscall(SYS_io_setup, 4, &context));
+	TRY("io_submit", -1, syscall(SYS_io_submit, context, 2, submit_list));
+	TRY("io_getevents", fd, syscall(SYS_io_getevents, context, 1, 2, events, NULL));
+	TRY("io_submit nowhere", fd, syscall(SYS_io_submit, context, 1, nowhere));
+	TRY("io_submit nothing", fd, syscall(SYS_io_submit, context, 0, submit_list));
+	syscall(SYS_io_destroy, context);
+	close(fd);
+}
+
+/* What a child that ends by @end leaves behind: its status, and the file it wrote. */
+static int64_t child(void (*end)(int fd), int fd)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		end(fd);
+		abort();
+	}
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static void end_exit(int fd)
+{
+	if (write(fd, large, LARGE_BYTES) == LARGE_BYTES)
+		_exit(3);
+}
+
+static void end_number(int fd)
+{
+	if (write(fd, large, 100000) == 100000)
+		syscall(SYS_exit_group, 4);
+}
+
+static void say_quick(void)
+{
+	if (write(STDOUT_FILENO, "quick\n", 6) != 6)
+		abort();
+}
+
+static void end_quick(int fd)
+{
+	at_quick_exit(say_quick);
+	if (write(fd, large, 100000) == 100000)
+		quick_exit(5);
+}
+
+/* From here on any call but write and exit_group kills. */
+static void write_filtered(int fd)
+{
+	for (size_t at = 0; at < LARGE_BYTES; at += 1u << 20) {
+		if (write(fd, large + at, 1u << 20) != 1u << 20)
+			abort();
+	}
+	_exit(6);
+}
+
+static struct sock_fprog filter(void)
+{
+	static struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return (struct sock_fprog){ .len = sizeof(rules) / sizeof(rules[0]),
+				    .filter = rules };
+}
+
+static void end_prctl(int fd)
+{
+	struct sock_fprog program = filter();
+
+	if (write(fd, large, 200000) == 200000 &&
+	    !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		write_filtered(fd);
+}
+
+static void end_seccomp(int fd)
+{
+	struct sock_fprog program = filter();
+
+	if (write(fd, large, 200000) == 200000 &&
+	    !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+		write_filtered(fd);
+}
+
+static void ends(void)
+{
+	int fd = fresh(0);
+
+	TRY("ends by _exit", fd, child(end_exit, fd));
+	TRY("ends by number", fd, child(end_number, fd));
+	TRY("ends by quick_exit", fd, child(end_quick, fd));
+	TRY("filter by prctl", fd, child(end_prctl, fd));
+	TRY("filter by number", fd, child(end_seccomp, fd));
+	TRY("prctl", fd, prctl(PR_GET_DUMPABLE));
+	TRY("prctl refused", fd, prctl(-1, 0, 0, 0, 0));
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2 || chdir(argv[1]))
@@ -334,6 +537,10 @@ int main(int argc, char **argv)
 	descriptors();
 	streams();
 	wide_streams();
+	numbers();
+	allocations();
+	asynchronous();
+	ends();
 	unlink("file");
 	unlink("source");
 	return 0;
