@@ -12,13 +12,18 @@ __thread struct pace_task gate_task __attribute__((tls_model("initial-exec"))) =
 /* Ask the kernel what @fd is. An entry in use by another descriptor gives way to this one. */
 static enum gate_kind classify(int fd, struct gate_entry *entry)
 {
-	enum gate_kind kind = GATE_PASS;
+	static const enum gate_kind kinds[] = {
+		[BACKING_NONE] = GATE_PASS,
+		[BACKING_ASIDE] = GATE_ASIDE,
+		[BACKING_FILE] = GATE_PACED,
+		[BACKING_BLOCK] = GATE_PACED,
+	};
+	enum gate_kind kind;
 	struct backing backing;
 
 	word_write(&entry->tag, 0);
 	kernel_backing(fd, &backing);
-	if (backing.kind != BACKING_NONE)
-		kind = GATE_PACED;
+	kind = kinds[backing.kind];
 	entry->handle.backing = backing;
 	word_write(&entry->handle.charged_bytes, 0);
 	word_write(&entry->handle.slots, 0);
@@ -31,7 +36,7 @@ bool gate_slow(int fd, enum pace_manner manner)
 {
 	struct gate_entry *entry = gate_entry(fd);
 
-	if (gate_inert)
+	if (gate_inert || word_read(&entry->tag) == gate_tag(fd, GATE_ASIDE))
 		return false;
 	if (word_read(&entry->tag) != gate_tag(fd, GATE_PACED))
 		return classify(fd, entry) == GATE_PACED;
@@ -61,6 +66,21 @@ void gate_close(int fd)
 		pace_close(&gate_process, &gate_task, &entry->handle, fd);
 	if (word_read(&entry->tag) >> 2 == (uint64_t)(uint32_t)fd + 1)
 		word_write(&entry->tag, 0);
+}
+
+int gate_find(const struct backing *backing)
+{
+	for (uint32_t i = 0; i < GATE_ENTRIES; i++) {
+		uint64_t tag = word_read(&gate_table[i].tag);
+		const struct pace_handle *handle = &gate_table[i].handle;
+		int fd = (int)((tag >> 2) - 1);
+
+		if (tag && tag == gate_tag(fd, GATE_PACED) && pace_has_dirt(handle) &&
+		    handle->backing.inode == backing->inode &&
+		    handle->backing.device == backing->device)
+			return fd;
+	}
+	return -1;
 }
 
 void gate_close_range(uint32_t first, uint32_t last)

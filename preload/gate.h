@@ -19,6 +19,7 @@
 enum gate_kind {
 	GATE_PASS = 1, /* nothing to pace there */
 	GATE_PACED = 2,
+	GATE_ASIDE = 3, /* nothing to pace, but in the kernel's count of dirt */
 };
 
 struct gate_entry {
@@ -50,6 +51,15 @@ static inline bool gate_passes(int fd)
 static inline bool gate_is_paced(int fd)
 {
 	return word_read_relaxed(&gate_entry(fd)->tag) == gate_tag(fd, GATE_PACED);
+}
+
+/* Not paced; what a call wrote there is not dirt. */
+static inline void gate_aside(int fd, int64_t result)
+{
+	if (result > 0 &&
+	    word_read_relaxed(&gate_entry(fd)->tag) == gate_tag(fd, GATE_ASIDE))
+		pace_aside(&gate_process, &gate_task, &gate_entry(fd)->handle,
+			   (uint64_t)result);
 }
 
 /* A paced descriptor, a task that is not due, a call of no more than a piece: the fast path. */
@@ -86,6 +96,9 @@ void gate_close(int fd);
 
 /* Around a call that syncs @fd. */
 struct wp_device *gate_sync(int fd);
+
+/* A paced descriptor of the file with something outstanding, -1 for none. */
+int gate_find(const struct backing *backing);
 
 /* The same for all from @first to @last. */
 void gate_close_range(uint32_t first, uint32_t last);

@@ -36,12 +36,13 @@ long submit(aio_context_t context, long count, struct iocb **list);
 /* Where syscall() passes on what is not ours. */
 void syscall_resolve(void);
 
-/* Before a copy to @fd: false when it passes, else *@n is clamped. */
+/* Around a copy to @fd; where it is paced, *@n is clamped. */
 struct offload {
 	int fd;
+	bool paced;
 	uint64_t before_bytes;
 };
-bool offload_before(struct offload *offload, int fd, size_t *n);
+void offload_before(struct offload *offload, int fd, size_t *n);
 void offload_after(const struct offload *offload, ssize_t result);
 
 #endif

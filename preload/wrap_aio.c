@@ -4,6 +4,7 @@
  * are this task's debt. What io_submit() starts on a buffered file is done when it returns.
  */
 #include <aio.h>
+#include <limits.h>
 
 #include "export.h"
 #include "gate.h"
@@ -56,16 +57,15 @@ static void see_submitted(const struct iocb *control)
 {
 	bool vector = control->aio_lio_opcode == IOCB_CMD_PWRITEV;
 	int fd = (int)control->aio_fildes;
+	uint64_t bytes = control->aio_nbytes;
 
-	if ((!vector && control->aio_lio_opcode != IOCB_CMD_PWRITE) ||
-	    !gate_open(fd, PACE_SLEEP))
+	if ((!vector && control->aio_lio_opcode != IOCB_CMD_PWRITE) || gate_passes(fd))
 		return;
+	gate_open(fd, PACE_SLEEP);
 	if (vector)
-		gate_charge(fd, program_vector_bytes(
-					(const struct iovec *)(uintptr_t)control->aio_buf,
-					(int)control->aio_nbytes));
-	else
-		gate_charge(fd, control->aio_nbytes);
+		bytes = program_vector_bytes(
+			(const struct iovec *)(uintptr_t)control->aio_buf, (int)bytes);
+	write_charge(fd, (ssize_t)min_u64(bytes, SSIZE_MAX));
 }
 
 long submit(aio_context_t context, long count, struct iocb **list)

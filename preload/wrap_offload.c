@@ -26,21 +26,23 @@ static size_t clamped(int fd, size_t n)
 	return (size_t)min_u64(n, gate_task.piece_bytes);
 }
 
-bool offload_before(struct offload *offload, int fd, size_t *n)
+void offload_before(struct offload *offload, int fd, size_t *n)
 {
-	if (!gate_open(fd, PACE_SLEEP))
-		return false;
-	*n = clamped(fd, *n);
 	offload->fd = fd;
+	offload->paced = gate_open(fd, PACE_SLEEP);
+	if (!offload->paced)
+		return;
+	*n = clamped(fd, *n);
 	if (gate_entry(fd)->handle.backing.reflinks)
 		offload->before_bytes = kernel_thread_dirtied_bytes();
-	return true;
 }
 
 void offload_after(const struct offload *offload, ssize_t result)
 {
-	if (result <= 0)
+	if (result <= 0 || !offload->paced) {
+		gate_aside(offload->fd, result);
 		return;
+	}
 	gate_charge(offload->fd, (uint64_t)result);
 	if (gate_entry(offload->fd)->handle.backing.reflinks)
 		sharing = kernel_thread_dirtied_bytes() - offload->before_bytes <
@@ -58,8 +60,7 @@ void offload_after(const struct offload *offload, ssize_t result)
 		struct offload offload;                                      \
 		ssize_t r;                                                   \
                                                                              \
-		if (!offload_before(&offload, output, &length))              \
-			return real.name arguments;                          \
+		offload_before(&offload, output, &length);                   \
 		r = real.name arguments;                                     \
 		offload_after(&offload, r);                                  \
 		return r;                                                    \

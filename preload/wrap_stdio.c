@@ -22,10 +22,18 @@
 #define STREAM_PENDING_BYTES(stream) BUFSIZ
 #endif
 
-/* Why a negative number is enough: memory and cookie streams have none, closed ones -1. */
-static inline bool put_open(int fd)
+/*
+ * Why a negative number is enough: memory and cookie streams have none, closed ones -1.
+ * Why not inline: fifty copies are pages of every paced program.
+ */
+static __attribute__((noinline)) bool put_open(int fd)
 {
 	return fd >= 0 && gate_open(fd, PACE_SLEEP);
+}
+
+static __attribute__((noinline)) void put_charge(int fd, uint64_t bytes)
+{
+	gate_charge(fd, bytes);
 }
 
 /* In UTF-8; where another encoding is in use the kernel's count corrects it. */
@@ -46,12 +54,11 @@ static uint64_t wide_text_bytes(const wchar_t *text)
 #define PUT(name, result, parameters, arguments, descriptor, bytes) \
 	WP_EXPORT result name parameters                            \
 	{                                                           \
-		result r;                                           \
+		bool paced = put_open(descriptor);                  \
+		result r = real_call(name) arguments;               \
                                                                     \
-		if (!put_open(descriptor))                          \
-			return real_call(name) arguments;           \
-		r = real_call(name) arguments;                      \
-		gate_charge(descriptor, (uint64_t)(bytes));         \
+		if (paced)                                          \
+			put_charge(descriptor, (uint64_t)(bytes));  \
 		return r;                                           \
 	}
 #define FORMAT(name, result, parameters, last, by_list, arguments, descriptor) \
@@ -65,7 +72,7 @@ static uint64_t wide_text_bytes(const wchar_t *text)
 		r = real_call(by_list) arguments;                              \
 		va_end(list);                                                  \
 		if (paced && r > 0)                                            \
-			gate_charge(descriptor, (uint64_t)r);                  \
+			put_charge(descriptor, (uint64_t)r);                   \
 		return r;                                                      \
 	}
 #define WRITE(...)
@@ -80,7 +87,7 @@ static uint64_t wide_text_bytes(const wchar_t *text)
 WP_EXPORT int __overflow(FILE *stream, int c)
 {
 	if (put_open(STREAM_FD(stream)))
-		gate_charge(STREAM_FD(stream), STREAM_PENDING_BYTES(stream) + 1);
+		put_charge(STREAM_FD(stream), STREAM_PENDING_BYTES(stream) + 1);
 	return real_call(__overflow)(stream, c);
 }
 

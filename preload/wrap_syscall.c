@@ -142,8 +142,7 @@ static long sendfile_by_number(long a, long b, long c, long d)
 	size_t n = (size_t)d;
 	long r;
 
-	if (!offload_before(&offload, (int)a, &n))
-		return real_syscall(SYS_sendfile, a, b, c, d, 0, 0);
+	offload_before(&offload, (int)a, &n);
 	r = real_syscall(SYS_sendfile, a, b, c, (long)n, 0, 0);
 	offload_after(&offload, r);
 	return r;
@@ -155,8 +154,7 @@ static long copy_by_number(long number, long a, long b, long c, long d, long e, 
 	size_t n = (size_t)e;
 	long r;
 
-	if (!offload_before(&offload, (int)c, &n))
-		return real_syscall(number, a, b, c, d, e, f);
+	offload_before(&offload, (int)c, &n);
 	r = real_syscall(number, a, b, c, d, (long)n, f);
 	offload_after(&offload, r);
 	return r;

@@ -231,6 +231,8 @@ void write_charge(int fd, ssize_t result)
 {
 	if (result > 0 && gate_is_paced(fd))
 		gate_charge(fd, (uint64_t)result);
+	else
+		gate_aside(fd, result);
 }
 
 #define ONE(data, n) \

@@ -29,6 +29,11 @@ static void move_low(const struct flush_file *flush, uint64_t now_ns)
 	uint64_t cursor_bytes = word_read(&flush->file->cursor_bytes);
 	struct kernel_pages pages;
 
+	/* Somebody truncated it, perhaps by opening it anew. */
+	if (low_bytes > flush->size_bytes && flush->size_bytes) {
+		word_write(&flush->file->low_bytes, 0);
+		return;
+	}
 	if (stamp_age_ns(word_read(&flush->file->whole_ns), now_ns) > WHOLE_NS) {
 		word_write(&flush->file->whole_ns, now_ns);
 		if (low_bytes && (kernel_cachestat(flush->fd, 0, low_bytes, &pages) ||
@@ -57,6 +62,15 @@ int64_t flush_look(const struct flush_file *flush, struct file_look *look)
 	look->inflight_bytes = pages.writeback_bytes;
 	file_settle(flush->file, flush->device, look);
 	return (int64_t)pages.dirty_bytes;
+}
+
+void flush_cancelled(const struct flush_file *flush)
+{
+	struct kernel_pages pages;
+
+	if (!kernel_cachestat(flush->fd, 0, 0, &pages))
+		file_cancelled(flush->file, flush->device,
+			       pages.dirty_bytes + pages.writeback_bytes);
 }
 
 static uint64_t dirty_in(const struct flush_file *flush, uint64_t offset_bytes,

@@ -29,6 +29,9 @@ struct flush_file {
  */
 int64_t flush_look(const struct flush_file *flush, struct file_look *look);
 
+/* Part of the file was cut off: what is outstanding no more was not written. */
+void flush_cancelled(const struct flush_file *flush);
+
 /* How much may be started, and how quickly. */
 struct flush_pace {
 	uint64_t unit_bytes;

@@ -111,13 +111,13 @@ int kernel_start_writeback(int fd, uint64_t offset_bytes, uint64_t length_bytes)
 }
 
 /* File systems whose pages are never written back, or not through the page cache we can ask. */
-static bool has_writeback(int fd, bool *reflinks)
+static enum backing_kind file_kind(int fd, bool *reflinks)
 {
 	struct statfs statfs;
 
-	if (sys_call(SYS_fstatfs, fd, &statfs) < 0)
-		return false;
 	*reflinks = false;
+	if (sys_call(SYS_fstatfs, fd, &statfs) < 0)
+		return BACKING_NONE;
 	switch ((unsigned long)statfs.f_type) {
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:
@@ -132,15 +132,16 @@ static bool has_writeback(int fd, bool *reflinks)
 	case SECURITYFS_MAGIC:
 	case PIPEFS_MAGIC:
 	case ANON_INODE_FS_MAGIC:
+		return BACKING_NONE;
 	case ZFS_SUPER_MAGIC:
 	case OVERLAYFS_SUPER_MAGIC: /* cachestat sees nothing there: doc/LIMITS.md */
-		return false;
+		return BACKING_ASIDE;
 	case BTRFS_SUPER_MAGIC:
 	case XFS_SUPER_MAGIC:
 		*reflinks = true;
-		return true;
+		return BACKING_FILE;
 	default:
-		return true;
+		return BACKING_FILE;
 	}
 }
 
@@ -173,16 +174,20 @@ void kernel_backing(int fd, struct backing *backing)
 	if (!identify(fd, &st))
 		return;
 	flags = kernel_open_flags(fd);
-	if (flags < 0 || (flags & (O_DIRECT | O_DSYNC | O_SYNC | O_PATH)))
+	if (flags < 0 || (flags & O_PATH))
 		return;
 	backing->device = device_of(&st);
 	backing->inode = st.st_ino;
-	if (S_ISBLK(st.st_mode)) {
+	if (S_ISBLK(st.st_mode))
 		backing->kind = BACKING_BLOCK;
-	} else if (has_writeback(fd, &backing->reflinks)) {
-		backing->kind = BACKING_FILE;
+	else
+		backing->kind = file_kind(fd, &backing->reflinks);
+	if (backing->kind == BACKING_FILE)
 		backing->size_bytes = (uint64_t)st.st_size;
-	}
+	backing->unlinked = !st.st_nlink;
+	backing->synced = flags & (O_DSYNC | O_SYNC);
+	if (backing->kind && (backing->synced || (flags & O_DIRECT)))
+		backing->kind = BACKING_ASIDE;
 }
 
 bool kernel_still(int fd, struct backing *backing)
@@ -194,6 +199,27 @@ bool kernel_still(int fd, struct backing *backing)
 		return false;
 	if (S_ISREG(st.st_mode))
 		backing->size_bytes = (uint64_t)st.st_size;
+	backing->unlinked = !st.st_nlink;
+	return true;
+}
+
+bool kernel_named(int folder, const char *path, struct backing *backing)
+{
+	struct stat st;
+	int saved_errno = errno;
+	bool known =
+		!fstatat(folder, path, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode);
+
+	errno = saved_errno;
+	if (!known)
+		return false;
+	*backing = (struct backing){
+		.kind = BACKING_FILE,
+		.device = st.st_dev,
+		.inode = st.st_ino,
+		.size_bytes = (uint64_t)st.st_size,
+		.unlinked = st.st_nlink < 2,
+	};
 	return true;
 }
 

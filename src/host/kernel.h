@@ -44,14 +44,17 @@ int kernel_start_writeback(int fd, uint64_t offset_bytes,
 
 /* What stands behind a descriptor. */
 enum backing_kind {
-	BACKING_NONE, /* nothing to pace: pipe, socket, tty, tmpfs, direct or synchronous */
+	BACKING_NONE, /* nothing to pace: pipe, socket, tty, tmpfs */
+	BACKING_ASIDE, /* the same, but the kernel counts it: direct, synchronous, overlay */
 	BACKING_FILE,  /* a regular file on a file system with writeback */
 	BACKING_BLOCK, /* a block device */
 };
 
 struct backing {
 	enum backing_kind kind;
-	bool reflinks;   /* on a file system that can share extents */
+	bool synced;   /* each write to it writes whole pages to the device */
+	bool unlinked; /* no name is left: what is dirty goes with the last descriptor */
+	bool reflinks; /* on a file system that can share extents */
 	uint64_t device; /* device number */
 	uint64_t inode;
 	uint64_t size_bytes; /* 0 for a block device */
@@ -60,7 +63,13 @@ struct backing {
 /* Whole: kind, file system, device. Three system calls. */
 void kernel_backing(int fd, struct backing *backing);
 
-/* Is it still the file of @backing? Refreshes its size. One system call. */
+/*
+ * The regular file behind a name, links not followed; false where there is none. Unlinked: it has
+ * no other name.
+ */
+bool kernel_named(int folder, const char *path, struct backing *backing) WP_MUST_CHECK;
+
+/* Is it still the file of @backing? Refreshes its size and names. One system call. */
 bool kernel_still(int fd, struct backing *backing) WP_MUST_CHECK;
 
 /* The open flags (O_APPEND, O_DIRECT ...), or a negative errno. */

@@ -109,6 +109,7 @@ static void forget_parent(struct pace_process *process, struct pace_task *task)
 	*task = fresh;
 	process->start_ns = kernel_boot_ns();
 	process->dirtied_before_bytes = 0;
+	process->aside_bytes = 0;
 	process->totals = (struct totals){ 0 };
 	if (process->forked)
 		process->forked();
@@ -165,8 +166,12 @@ void pace_finish(struct pace_process *process, struct pace_task *task)
 	totals->charged_bytes += task->charged_bytes;
 	task->charged_bytes = 0;
 	totals->dirtied_bytes =
-		sub_u64(kernel_process_dirtied_bytes(), process->dirtied_before_bytes);
-	totals->uncovered_bytes = sub_u64(totals->dirtied_bytes, totals->charged_bytes);
+		sub_u64(kernel_process_dirtied_bytes(),
+			process->dirtied_before_bytes + process->aside_bytes);
+	/* Threads that never came by are in the first, what rewriting hides in the second. */
+	totals->uncovered_bytes =
+		max_u64(sub_u64(totals->dirtied_bytes, totals->charged_bytes),
+			totals->uncovered_bytes);
 	if (process->shared_totals)
 		add_totals(process->shared_totals, totals);
 }

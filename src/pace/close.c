@@ -3,6 +3,9 @@
  * What is outstanding of a file that is being closed would burst when somebody calls sync, or
  * when the kernel's 30 s are over, and hold up everybody's fsync then. So it goes first, through
  * the window, as long as that takes but no longer than the drain target.
+ *
+ * A file without a name is not worth it, its dirt goes with it. Nor are the files of a program
+ * that unlinks most of what it writes.
  */
 #include "base/order.h"
 #include "host/kernel.h"
@@ -10,6 +13,8 @@
 #include "pace/slow.h"
 #include "shm/device.h"
 #include "shm/file.h"
+
+#define YOUNG_NS WP_SEC(30) /* the kernel would not have written it by itself yet */
 
 /*
  * Within the user's credit for bursts nobody waits. It is started all the same: unstarted, it
@@ -38,32 +43,123 @@ static void drain(struct slow *slow)
 	}
 }
 
+/* One visit for the handle's sake; false when there is nothing to be done. */
+static bool arrive(struct slow *slow)
+{
+	return pace_has_dirt(slow->handle) && slow_locate(slow) && slow->flush.device;
+}
+
+static void drain_now(struct slow *slow)
+{
+	slow_take_dirt(slow);
+	slow_tick(slow, 0);
+	if (slow->flush.file && may_go(slow))
+		slow_let_go(slow);
+	else if (slow->flush.file)
+		drain(slow);
+	slow_wait_ceiling(slow, 0);
+}
+
+static bool is_temporary(const struct slow *slow)
+{
+	return slow->handle->backing.unlinked ||
+	       2 * word_read(&slow->process->files_unlinked) >
+		       word_read(&slow->process->files_closed);
+}
+
+static void close_file(struct slow *slow)
+{
+	if (is_temporary(slow)) {
+		slow_take_dirt(slow);
+		slow_settle(slow);
+	} else {
+		drain_now(slow);
+	}
+	word_add(&slow->process->files_closed, 1);
+	if (!slow->flush.file)
+		return;
+	file_abandon(slow->flush.file, slow->flush.device, slow->now_ns);
+	if (slow->handle->backing.unlinked)
+		file_vanished(slow->flush.file, slow->flush.device);
+}
+
+#define SLOW(a_process, a_task, a_handle, a_fd)                           \
+	{                                                                 \
+		.process = a_process, .task = a_task, .handle = a_handle, \
+		.flush = { .fd = a_fd }, .manner = PACE_SLEEP,            \
+	}
+
 void pace_close(struct pace_process *process, struct pace_task *task,
 		struct pace_handle *handle, int fd)
 {
-	struct slow slow = {
-		.process = process,
-		.task = task,
-		.handle = handle,
-		.flush = { .fd = fd },
-		.manner = PACE_SLEEP,
-	};
+	struct slow slow = SLOW(process, task, handle, fd);
 
 	if (!slow_enter(&slow))
 		return;
-	if (pace_has_dirt(handle) && slow_locate(&slow) && slow.flush.device) {
-		slow_take_dirt(&slow);
-		slow_tick(&slow, 0);
-		if (slow.flush.file) {
-			if (may_go(&slow))
-				slow_let_go(&slow);
-			else
-				drain(&slow);
-			slow_wait_ceiling(&slow, 0);
-			file_abandon(slow.flush.file, slow.flush.device, slow.now_ns);
-		}
-	}
+	if (arrive(&slow))
+		close_file(&slow);
 	word_write(&handle->charged_bytes, 0);
 	word_write(&handle->slots, 0);
 	slow_leave(&slow);
+}
+
+void pace_drain(struct pace_process *process, struct pace_task *task,
+		struct pace_handle *handle, int fd)
+{
+	struct slow slow = SLOW(process, task, handle, fd);
+
+	if (!slow_enter(&slow))
+		return;
+	if (arrive(&slow))
+		drain_now(&slow);
+	slow_leave(&slow);
+}
+
+void pace_settle(struct pace_process *process, struct pace_task *task,
+		 struct pace_handle *handle, int fd)
+{
+	struct slow slow = SLOW(process, task, handle, fd);
+
+	if (!slow_enter(&slow))
+		return;
+	if (arrive(&slow)) {
+		slow_take_dirt(&slow);
+		slow_settle(&slow);
+	}
+	slow_leave(&slow);
+}
+
+void pace_cancel(struct pace_process *process, struct pace_task *task,
+		 struct pace_handle *handle, int fd)
+{
+	struct slow slow = SLOW(process, task, handle, fd);
+
+	if (!slow_enter(&slow))
+		return;
+	if (arrive(&slow) && slow.flush.file)
+		flush_cancelled(&slow.flush);
+	slow_leave(&slow);
+}
+
+bool pace_has_outstanding(struct pace_process *process)
+{
+	return segment_ready(&process->segment) &&
+	       (word_read(&process->totals.devices[0]) ||
+		word_read(&process->segment.map->header.outstanding_bytes));
+}
+
+void pace_vanished(struct pace_process *process, const struct backing *backing)
+{
+	struct wp_segment *map = process->segment.map;
+	int device = device_find(map, backing->device);
+	int slot = device < 0 ? -1 : file_find(map, device, backing->inode);
+	struct wp_file *file;
+
+	if (slot < 0)
+		return;
+	file = &map->files[slot];
+	device = device_real_slot(map, device);
+	if (kernel_now_ns() < word_read(&file->seen_ns) + YOUNG_NS)
+		word_add(&process->files_unlinked, 1);
+	file_vanished(file, &map->devices[device]);
 }

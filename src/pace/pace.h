@@ -26,7 +26,7 @@
 #include "host/kernel.h"
 #include "shm/segment.h"
 
-/* One thread's state: 64 bytes of its own storage. */
+/* One thread's state: 80 bytes of its own storage. */
 struct pace_task {
 	uint64_t charged_bytes; /* by calls since the last check */
 	uint64_t poll_bytes;    /* check when so much has been charged */
@@ -34,7 +34,11 @@ struct pace_task {
 	uint64_t dirtied_bytes; /* the kernel's count at the last check */
 	uint64_t
 		unplaced_bytes; /* dirt seen since then, of which file is not known yet */
-	uint64_t owed_bytes;    /* dirt that has not been slept for */
+	uint64_t
+		held_bytes; /* charged before, not dirty yet: a stream's buffer holds it */
+	uint64_t
+		aside_bytes; /* counted by the kernel, nobody's dirt: direct, synchronous */
+	uint64_t owed_bytes;     /* dirt that has not been slept for */
 	uint64_t paused_when_ns; /* virtual time of the last pause */
 	uint64_t inside_ns;      /* when the slow path was entered, 0 = outside */
 };
@@ -68,6 +72,9 @@ struct pace_process {
 	uint64_t namespace_id;
 	uint64_t *life; /* pid, on a page that a fork child finds zeroed; may be NULL */
 	uint64_t dirtied_before_bytes; /* by this process before the attach */
+	uint64_t aside_bytes;          /* of its tasks, in all */
+	uint64_t files_closed;         /* with something outstanding */
+	uint64_t files_unlinked;       /* soon after they were written */
 	uint64_t retired; /* no system call of ours any more, not even out of a pause */
 	struct totals totals;         /* of this process */
 	struct totals *shared_totals; /* of the whole command, or NULL */
@@ -93,6 +100,16 @@ static inline void pace_charge(struct pace_task *task, struct pace_handle *handl
 {
 	task->charged_bytes += bytes;
 	word_bump_local(&handle->charged_bytes, bytes);
+}
+
+/* What a call wrote that the kernel counts with the dirt and that is none. */
+static inline void pace_aside(struct pace_process *process, struct pace_task *task,
+			      const struct pace_handle *handle, uint64_t bytes)
+{
+	if (handle->backing.synced)
+		bytes = (bytes + WP_PAGE_BYTES - 1) / WP_PAGE_BYTES * WP_PAGE_BYTES;
+	task->aside_bytes += bytes;
+	word_add(&process->aside_bytes, bytes);
 }
 
 /* What another thread will dirty for this one. */
@@ -134,6 +151,28 @@ void pace_sync_end(struct wp_device *device);
  */
 void pace_close(struct pace_process *process, struct pace_task *task,
 		struct pace_handle *handle, int fd);
+
+/*
+ * Before a rename over another file: the same, but the descriptor stays. Why: ext4, xfs and btrfs
+ * start all of the file's writeback there.
+ */
+void pace_drain(struct pace_process *process, struct pace_task *task,
+		struct pace_handle *handle, int fd);
+
+/*
+ * Round a call that cuts off part of a file: before it what completed is counted, after it what
+ * is missing was cancelled.
+ */
+void pace_settle(struct pace_process *process, struct pace_task *task,
+		 struct pace_handle *handle, int fd);
+void pace_cancel(struct pace_process *process, struct pace_task *task,
+		 struct pace_handle *handle, int fd);
+
+/* May there be dirt to cancel? A hint that costs nothing. */
+bool pace_has_outstanding(struct pace_process *process);
+
+/* The last name of a file went, or all it held: dirt that its writer left behind is gone. */
+void pace_vanished(struct pace_process *process, const struct backing *backing);
 
 /* Has the handle anything that pace_close() would settle? */
 static inline bool pace_has_dirt(const struct pace_handle *handle)

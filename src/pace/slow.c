@@ -20,6 +20,7 @@
 #define BURST_UNIT_BYTES WP_MIB(1) /* what is let go starts in units of this */
 #define HEADROOM_AUTO_PM 40        /* smallest that lets the queue run empty */
 #define OTHERS_GONE_NS WP_SEC(3)   /* silent for so long */
+#define HELD_MAX_BYTES WP_MIB(1)   /* no stream's buffer is larger */
 #define PATIENCE_NS WP_MS(20)      /* a device nobody looked after for longer ran idle */
 
 /* What the helper and the last sweep know of the whole. */
@@ -212,17 +213,35 @@ static void count_dirt(struct slow *slow)
 			 slow->stripe);
 }
 
-void slow_take_dirt(struct slow *slow)
+/*
+ * New dirt is no more than what was charged and has not become dirty before; the rest is
+ * uncovered (design 5): mapped stores, io_uring. It is owed like all dirt.
+ */
+static void count_new_dirt(struct slow *slow)
 {
 	struct pace_task *task = slow->task;
 	uint64_t count_bytes = kernel_thread_dirtied_bytes();
+	uint64_t new_bytes = sub_u64(count_bytes, task->dirtied_bytes);
+	uint64_t aside_bytes = min_u64(new_bytes, task->aside_bytes);
+	uint64_t known_bytes = task->charged_bytes + task->held_bytes;
+	uint64_t covered_bytes = min_u64(new_bytes - aside_bytes, known_bytes);
+
+	task->dirtied_bytes = count_bytes;
+	task->aside_bytes = 0;
+	task->held_bytes = min_u64(known_bytes - covered_bytes, HELD_MAX_BYTES);
+	task->unplaced_bytes += covered_bytes;
+	slow->uncovered_bytes = new_bytes - aside_bytes - covered_bytes;
+	task->owed_bytes += slow->uncovered_bytes;
+	word_add(&slow->process->totals.uncovered_bytes, slow->uncovered_bytes);
+}
+
+void slow_take_dirt(struct slow *slow)
+{
+	struct pace_task *task = slow->task;
 	uint64_t handle_bytes;
 
+	count_new_dirt(slow);
 	slow->charged_bytes = task->charged_bytes;
-	/* New dirt is no more than what was charged; the rest is uncovered (design 5). */
-	task->unplaced_bytes +=
-		min_u64(sub_u64(count_bytes, task->dirtied_bytes), slow->charged_bytes);
-	task->dirtied_bytes = count_bytes;
 	task->charged_bytes = 0;
 	word_add(&slow->process->totals.charged_bytes, slow->charged_bytes);
 	handle_bytes = word_exchange(&slow->handle->charged_bytes, 0);
@@ -246,11 +265,25 @@ static void orphan_dirt(struct slow *slow)
 	slow->dirty_bytes = 0;
 }
 
-static void settle(struct slow *slow)
+/*
+ * Dirt past all calls that is not in this file is in one that nobody looks at: it leaves by the
+ * device's rate. Why no more than there is room for: it may be another device's.
+ */
+static void orphan_uncovered(struct slow *slow, uint64_t bytes)
+{
+	struct wp_device *device = slow->flush.device;
+	uint64_t limit_bytes = control_limit_bytes(&slow->control, &slow->bounds);
+
+	bytes = min_u64(bytes, sub_u64(limit_bytes, device_outstanding_bytes(device)));
+	device_dirtied(device, bytes);
+	device_orphaned(device, bytes, slow->now_ns);
+}
+
+void slow_settle(struct slow *slow)
 {
 	struct file_look look = {
 		.dirtied_bytes = slow->dirtied_bytes,
-		.others_bytes = slow->others_bytes,
+		.others_bytes = slow->others_bytes + slow->uncovered_bytes,
 		.now_ns = slow->now_ns,
 	};
 	uint64_t max_q10 = slow->bounds.max_ratio_q10;
@@ -264,8 +297,11 @@ static void settle(struct slow *slow)
 		fprop_add_max(&slow->process->segment.map->writeout,
 			      &slow->flush.device->writeout, look.completed_bytes,
 			      max_q10 ? max_q10 : FPROP_MAX_Q10, slow->stripe);
+	if (slow->uncovered_bytes)
+		orphan_uncovered(slow, sub_u64(slow->uncovered_bytes, look.found_bytes));
 	slow->dirtied_bytes = 0;
 	slow->others_bytes = 0;
+	slow->uncovered_bytes = 0;
 }
 
 static uint64_t service_ns(const struct slow *slow, uint64_t bytes)
@@ -312,7 +348,7 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	bool wanted;
 
 	slow->bounds.headroom_pm = headroom_pm(slow);
-	settle(slow);
+	slow_settle(slow);
 	device_drain_orphans(device, bandwidth_assumed_bps(&slow->control.bandwidth),
 			     slow->now_ns);
 	wanted = device_outstanding_bytes(device) > background_bytes;

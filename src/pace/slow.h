@@ -24,6 +24,8 @@ struct slow {
 	uint64_t dirtied_bytes; /* new dirt of it on this file, not yet settled */
 	uint64_t
 		others_bytes; /* charged to this file by other threads, not yet settled */
+	uint64_t
+		uncovered_bytes; /* dirtied past all calls, on this file or another, not yet settled */
 	uint64_t dirty_bytes; /* of the file, not yet in flight */
 	uint64_t ceiling_ns;  /* under a ceiling of the rate: when to go on */
 	struct bounds bounds;
@@ -38,6 +40,9 @@ bool slow_locate(struct slow *slow);
 
 /* Place the task's new dirt on the file; the rest waits for its own file. */
 void slow_take_dirt(struct slow *slow);
+
+/* Ask what of the file is outstanding and account for it. */
+void slow_settle(struct slow *slow);
 
 /* Settle the file, step the device, start what the window allows. */
 void slow_tick(struct slow *slow, uint64_t background_bytes);

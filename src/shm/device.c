@@ -32,6 +32,23 @@ int device_slot(struct wp_segment *segment, uint64_t device_number)
 	return -1;
 }
 
+int device_find(const struct wp_segment *segment, uint64_t device_number)
+{
+	uint64_t key = device_number + 1;
+	uint64_t start = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 56;
+
+	for (uint64_t i = 0; i < DEVICE_SLOTS; i++) {
+		uint64_t slot = (start + i) % DEVICE_SLOTS;
+		uint64_t seen = word_read(&segment->devices[slot].key);
+
+		if (seen == key)
+			return (int)slot;
+		if (!seen)
+			break;
+	}
+	return -1;
+}
+
 int device_real_slot(const struct wp_segment *segment, int slot)
 {
 	uint64_t alias = word_read(&segment->devices[slot].alias);
@@ -67,6 +84,11 @@ void device_completed(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 	word_add(&device->written_bytes, bytes);
 	word_add(&device->outstanding_bytes, -bytes);
 	word_write(&device->progress_ns, now_ns);
+}
+
+void device_cancelled(struct wp_device *device, uint64_t bytes)
+{
+	word_add(&device->outstanding_bytes, -bytes);
 }
 
 void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)

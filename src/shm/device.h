@@ -19,6 +19,9 @@
 /* Slot of the device with this number, claimed where it is new; -1 when the table is full. */
 int device_slot(struct wp_segment *segment, uint64_t device_number);
 
+/* The same without claiming one: -1 for a device that nobody has paced. */
+int device_find(const struct wp_segment *segment, uint64_t device_number);
+
 /* The slot that stands for the device in @slot: its own, or that of the disk it is a part of. */
 int device_real_slot(const struct wp_segment *segment, int slot);
 
@@ -35,6 +38,9 @@ void device_completed(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 
 /* @bytes that were some file's can not be asked for any more. */
 void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns);
+
+/* @bytes will never be written: no completion, no progress. */
+void device_cancelled(struct wp_device *device, uint64_t bytes);
 
 /* Orphans leave at the device's bandwidth, as far as its own completions did not use it. */
 void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,

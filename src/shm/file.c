@@ -17,6 +17,11 @@ static uint64_t key_of(int device_slot, uint64_t inode)
 	return (uint64_t)(device_slot + 1) << 56 | (inode & INODE_MASK);
 }
 
+static uint64_t first_probe(uint64_t key)
+{
+	return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 51;
+}
+
 static int key_device_slot(uint64_t key)
 {
 	return (int)(key >> 56) - 1;
@@ -45,7 +50,7 @@ static void reset(struct wp_file *file)
 int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode)
 {
 	uint64_t key = key_of(device_slot, inode);
-	uint64_t start = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 51;
+	uint64_t start = first_probe(key);
 	uint64_t sweep_ns = word_read(&segment->header.sweep_ns);
 	uint64_t idle_key = 0;
 	int idle = -1;
@@ -71,6 +76,20 @@ int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode)
 		return -1;
 	reset(&segment->files[idle]);
 	return idle;
+}
+
+int file_find(const struct wp_segment *segment, int device_slot, uint64_t inode)
+{
+	uint64_t key = key_of(device_slot, inode);
+	uint64_t start = first_probe(key);
+
+	for (uint64_t i = 0; i < PROBES; i++) {
+		uint64_t slot = (start + i) % WP_FILES;
+
+		if (word_read(&segment->files[slot].key) == key)
+			return (int)slot;
+	}
+	return -1;
 }
 
 bool file_is(const struct wp_segment *segment, int file_slot, int device_slot,
@@ -107,12 +126,11 @@ static void set_inflight(struct wp_file *file, struct wp_device *device, uint64_
 }
 
 /* What others charged is dirt as far as the file has more than is accounted for. */
-static uint64_t new_dirt(const struct wp_file *file, const struct file_look *look)
+static uint64_t found(const struct wp_file *file, const struct file_look *look)
 {
 	uint64_t known_bytes = word_read(&file->accounted_bytes) + look->dirtied_bytes;
 
-	return look->dirtied_bytes +
-	       min_u64(look->others_bytes, sub_u64(look->present_bytes, known_bytes));
+	return min_u64(look->others_bytes, sub_u64(look->present_bytes, known_bytes));
 }
 
 void file_settle(struct wp_file *file, struct wp_device *device, struct file_look *look)
@@ -123,7 +141,8 @@ void file_settle(struct wp_file *file, struct wp_device *device, struct file_loo
 
 	word_write(&file->seen_ns, look->now_ns);
 	take_back(file, device, look->present_bytes);
-	dirtied_bytes = new_dirt(file, look);
+	look->found_bytes = found(file, look);
+	dirtied_bytes = look->dirtied_bytes + look->found_bytes;
 	device_dirtied(device, dirtied_bytes);
 	for (int tries = 0; tries < 8; tries++) {
 		old = word_read(&file->accounted_bytes);
@@ -135,6 +154,33 @@ void file_settle(struct wp_file *file, struct wp_device *device, struct file_loo
 		break;
 	}
 	set_inflight(file, device, look->inflight_bytes);
+}
+
+void file_cancelled(struct wp_file *file, struct wp_device *device,
+		    uint64_t present_bytes)
+{
+	word_write(&file->low_bytes, 0);
+	word_write(&file->cursor_bytes, 0);
+	for (int tries = 0; tries < 8; tries++) {
+		uint64_t old = word_read(&file->accounted_bytes);
+
+		if (old <= present_bytes)
+			return;
+		if (word_replace(&file->accounted_bytes, old, present_bytes)) {
+			device_cancelled(device, old - present_bytes);
+			return;
+		}
+	}
+}
+
+uint64_t file_vanished(struct wp_file *file, struct wp_device *device)
+{
+	uint64_t bytes = min_u64(word_exchange(&file->lent_bytes, 0),
+				 word_level(&device->orphan_bytes));
+
+	word_add(&device->orphan_bytes, -bytes);
+	device_cancelled(device, bytes);
+	return bytes;
 }
 
 void file_started(struct wp_file *file, struct wp_device *device, uint64_t bytes)

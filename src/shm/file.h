@@ -14,6 +14,9 @@
 /* Slot of the file, claimed where it is new; -1 when there is no room near its place. */
 int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode);
 
+/* The same without claiming one: -1 for a file that is not known. */
+int file_find(const struct wp_segment *segment, int device_slot, uint64_t inode);
+
 /* Is the slot still that file's? An idle entry may have been given to another. */
 bool file_is(const struct wp_segment *segment, int file_slot, int device_slot,
 	     uint64_t inode);
@@ -30,6 +33,7 @@ struct file_look {
 	uint64_t
 		others_bytes; /* charged by threads that may be gone; taken as dirt if there */
 	uint64_t now_ns;
+	uint64_t found_bytes;     /* out: what of others_bytes was there */
 	uint64_t completed_bytes; /* out: what became clean */
 };
 
@@ -42,6 +46,19 @@ void file_settle(struct wp_file *file, struct wp_device *device, struct file_loo
 
 /* @bytes of the file were just given to the device. */
 void file_started(struct wp_file *file, struct wp_device *device, uint64_t bytes);
+
+/*
+ * Dirt of the file vanished (it was truncated), now it has @present_bytes: what is gone was not
+ * written. Who looked just before counted what was.
+ */
+void file_cancelled(struct wp_file *file, struct wp_device *device,
+		    uint64_t present_bytes);
+
+/*
+ * The file is gone. What it lent when it was closed is taken from the orphans again, as far as
+ * they are still there; returns how much that was.
+ */
+uint64_t file_vanished(struct wp_file *file, struct wp_device *device);
 
 /* Give up the file's claim on the window, whatever of it is still in flight. */
 void file_release(struct wp_file *file, struct wp_device *device);

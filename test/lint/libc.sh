@@ -17,7 +17,7 @@ families='write|sync|open|close|dup|fallocate|trunc|link|rename|sendfile|splice|
 families+='|put(c|w|s|char|pw|gr|sp|sg|env|msg|pmsg|utx?line)|print|overflow|underflow|flow$'
 families+='|flush|puts|(f|_)put|^v?(err|warn)x?$|^(perror|psignal|psiginfo|herror)$'
 families+='|^error(_at_line)?$|symbols_fd|xsput|sputb|^aio_(write|fsync)|^lio_|^munmap$'
-families+='|fcntl|^(_exit|_Exit|quick_exit|prctl|syscall)$|^creat'
+families+='|fcntl|^(_exit|_Exit|quick_exit|prctl|syscall|remove)$|^creat'
 # What only libc itself may call is marked, and has no names for others.
 aside='pthread|sched|rpc|svc|clnt|xdr|res_|ns_|_nss_|inet|getaddr|pkey|strtok|unlinkat_|catgets'
 

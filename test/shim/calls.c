@@ -383,6 +383,38 @@ static void allocations(void)
 	close(fd);
 }
 
+static void names(void)
+{
+	int fd = fresh(0);
+	int other;
+
+	TRY("write", fd, write(fd, large, LARGE_BYTES));
+	TRY("ftruncate", fd, ftruncate(fd, 1000000));
+	TRY("ftruncate grows", fd, ftruncate(fd, 2000000));
+	TRY("ftruncate negative", fd, ftruncate(fd, -1));
+	TRY("ftruncate closed", fd, ftruncate(999, 10));
+	TRY("truncate", fd, truncate("file", 500000));
+	TRY("truncate nothing", fd, truncate("none", 500000));
+	TRY("write on", fd, write(fd, large, 200000));
+	other = open("other", O_RDWR | O_CREAT | O_TRUNC, 0644);
+	TRY("write the other", other, write(other, large, 300000));
+	TRY("rename over", fd, rename("file", "other"));
+	TRY("rename nothing", fd, rename("file", "other"));
+	TRY("renameat", fd, renameat(AT_FDCWD, "other", AT_FDCWD, "file"));
+	TRY("renameat2 no replace", fd,
+	    renameat2(AT_FDCWD, "file", AT_FDCWD, "file", RENAME_NOREPLACE));
+	TRY("link", fd, link("file", "second"));
+	TRY("unlink one of two", fd, unlink("second"));
+	TRY("unlinkat nothing", fd, unlinkat(AT_FDCWD, "second", 0));
+	TRY("unlinkat", fd, unlinkat(AT_FDCWD, "file", 0));
+	TRY("unlink nowhere", fd, unlink(nowhere));
+	TRY("remove nothing", fd, remove("file"));
+	TRY("write without a name", fd, write(fd, large, 300000));
+	TRY("write replaced", other, write(other, large, 300000));
+	close(other);
+	close(fd);
+}
+
 static int64_t finished(struct aiocb *control)
 {
 	const struct aiocb *const list[] = { control };
@@ -539,6 +571,7 @@ int main(int argc, char **argv)
 	wide_streams();
 	numbers();
 	allocations();
+	names();
 	asynchronous();
 	ends();
 	unlink("file");

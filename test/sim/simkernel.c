@@ -208,6 +208,14 @@ void kernel_backing(int fd, struct backing *backing)
 	};
 }
 
+bool kernel_named(int folder, const char *path, struct backing *backing)
+{
+	(void)folder;
+	(void)path;
+	(void)backing;
+	return false; /* no names here */
+}
+
 bool kernel_still(int fd, struct backing *backing)
 {
 	backing->size_bytes = simkernel.files[fd].size_bytes;

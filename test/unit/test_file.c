@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "shm/device.h"
 #include "shm/file.h"
 
@@ -377,6 +378,58 @@ static void what_was_drained_by_estimate_comes_back(void **state)
 
 /* --------------------------------------------------------------------- the sweep -- */
 
+static void what_was_cut_off_is_no_completion(void **state)
+{
+	struct pair pair = file_of_100(*state);
+
+	pair.file->low_bytes = 10;
+	file_cancelled(pair.file, pair.device, 30);
+	assert_sums(&pair, 30, 0, 30);
+	assert_int_equal(pair.device->written_bytes, 0);
+	assert_int_equal(pair.file->low_bytes, 0);
+	/* more than is accounted for is dirt not reported yet */
+	file_cancelled(pair.file, pair.device, 70);
+	assert_sums(&pair, 30, 0, 30);
+}
+
+static void vanished_file_takes_its_orphans_along(void **state)
+{
+	struct pair pair = file_of_100(*state);
+
+	file_abandon(pair.file, pair.device, NOW + 1);
+	device_dirtied(pair.device, 50);
+	device_orphaned(pair.device, 50, NOW + 1);
+	assert_int_equal(file_vanished(pair.file, pair.device), 100);
+	assert_sums(&pair, 50, 50, 0);
+	assert_int_equal(pair.device->written_bytes, 0);
+	assert_int_equal(file_vanished(pair.file, pair.device), 0);
+}
+
+static void what_was_drained_by_estimate_does_not_vanish_again(void **state)
+{
+	struct pair pair = file_of_100(*state);
+
+	file_abandon(pair.file, pair.device, NOW + 1);
+	word_add(&pair.device->orphan_bytes, -(uint64_t)80);
+	word_add(&pair.device->outstanding_bytes, -(uint64_t)80);
+	assert_int_equal(file_vanished(pair.file, pair.device), 20);
+	assert_sums(&pair, 0, 0, 0);
+}
+
+static void finding_claims_nothing(void **state)
+{
+	struct wp_segment *segment = *state;
+	struct pair pair = file_of_100(segment);
+
+	assert_int_equal(device_find(segment, 0x802), -1);
+	assert_ptr_equal(&segment->devices[device_find(segment, 0x801)], pair.device);
+	assert_int_equal(file_find(segment, device_find(segment, 0x801), 43), -1);
+	assert_ptr_equal(
+		&segment->files[file_find(segment, device_find(segment, 0x801), 42)],
+		pair.file);
+	assert_int_equal(device_slot(segment, 0x802) >= 0, 1);
+}
+
 static void sweep_lends_what_is_silent(void **state)
 {
 	struct pair pair = file_of_100(*state);
@@ -571,6 +624,10 @@ int main(void)
 		ON_SEGMENT(no_more_than_is_there_is_taken_back),
 		ON_SEGMENT(new_dirt_is_not_taken_for_what_was_lent),
 		ON_SEGMENT(what_was_drained_by_estimate_comes_back),
+		ON_SEGMENT(what_was_cut_off_is_no_completion),
+		ON_SEGMENT(vanished_file_takes_its_orphans_along),
+		ON_SEGMENT(what_was_drained_by_estimate_does_not_vanish_again),
+		ON_SEGMENT(finding_claims_nothing),
 		ON_SEGMENT(sweep_lends_what_is_silent),
 		ON_SEGMENT(sweep_leaves_right_sums_alone),
 		ON_SEGMENT(sweep_leaves_orphans_alone),
