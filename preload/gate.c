@@ -3,7 +3,9 @@
 
 #include "host/sys.h"
 
-struct gate_entry gate_table[GATE_ENTRIES];
+/* Fork: pages of its own, which a child finds zeroed (life.c). */
+struct gate_entry gate_table[GATE_ENTRIES] __attribute__((aligned(4096)));
+
 struct pace_process gate_process;
 bool gate_inert = true;
 __thread struct pace_task gate_task __attribute__((tls_model("initial-exec"))) =
@@ -25,7 +27,7 @@ static enum gate_kind classify(int fd, struct gate_entry *entry)
 	kernel_backing(fd, &backing);
 	kind = kinds[backing.kind];
 	entry->handle.backing = backing;
-	word_write(&entry->handle.charged_bytes, 0);
+	pace_take_charged(&gate_process, &entry->handle);
 	word_write(&entry->handle.slots, 0);
 	if (fd >= 0)
 		word_write(&entry->tag, gate_tag(fd, kind));

@@ -28,6 +28,7 @@ struct gate_entry {
 };
 
 extern struct gate_entry gate_table[GATE_ENTRIES];
+_Static_assert(sizeof(gate_table) % 4096 == 0, "a table of whole pages");
 extern struct pace_process gate_process;
 extern bool
 	gate_inert; /* pass everything: not wanted here, or not yet, or not possible */
@@ -109,7 +110,7 @@ void gate_close_range(uint32_t first, uint32_t last);
  */
 static inline void gate_charge_others(int fd, uint64_t bytes)
 {
-	pace_charge_others(&gate_process, &gate_task, &gate_entry(fd)->handle, bytes);
+	pace_charge_others(&gate_task, &gate_entry(fd)->handle, bytes);
 }
 
 /*

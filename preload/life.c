@@ -65,7 +65,15 @@ static struct totals *map_totals(const char *path)
 	return totals;
 }
 
-/* Fork: what the table says was written by the parent. */
+/*
+ * Fork: what the table says was written by the parent, and a child that only notices at its first
+ * slow path has added to it by then. So the kernel clears it; where it can not, we do.
+ */
+static bool clear_table_on_fork(void)
+{
+	return !sys_call(SYS_madvise, gate_table, sizeof(gate_table), MADV_WIPEONFORK);
+}
+
 static void forget_table(void)
 {
 	for (size_t i = 0; i < GATE_ENTRIES; i++) {
@@ -91,7 +99,7 @@ __attribute__((constructor)) static void begin(void)
 		pace_attach(&gate_process, &conf);
 		path = environment_value(WP_TOTALS_VARIABLE);
 		gate_process.shared_totals = path ? map_totals(path) : NULL;
-		gate_process.forked = forget_table;
+		gate_process.forked = clear_table_on_fork() ? NULL : forget_table;
 		pace_task_begin(&gate_task);
 		gate_inert = gate_process.segment.state == SEGMENT_NONE;
 	}

@@ -106,6 +106,8 @@ static void forget_parent(struct pace_process *process, struct pace_task *task)
 {
 	struct pace_task fresh = PACE_TASK_INIT;
 
+	/* Its own, charged before it came here for the first time. */
+	fresh.held_bytes = task->charged_bytes;
 	*task = fresh;
 	process->start_ns = kernel_boot_ns();
 	process->dirtied_before_bytes = 0;
@@ -163,8 +165,6 @@ void pace_finish(struct pace_process *process, struct pace_task *task)
 
 	if (!pace_own(process, task))
 		return;
-	totals->charged_bytes += task->charged_bytes;
-	task->charged_bytes = 0;
 	totals->dirtied_bytes =
 		sub_u64(kernel_process_dirtied_bytes(),
 			process->dirtied_before_bytes + process->aside_bytes);

@@ -98,7 +98,7 @@ void pace_close(struct pace_process *process, struct pace_task *task,
 		return;
 	if (arrive(&slow))
 		close_file(&slow);
-	word_write(&handle->charged_bytes, 0);
+	pace_take_charged(process, handle);
 	word_write(&handle->slots, 0);
 	slow_leave(&slow);
 }

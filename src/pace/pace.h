@@ -113,11 +113,9 @@ static inline void pace_aside(struct pace_process *process, struct pace_task *ta
 }
 
 /* What another thread will dirty for this one. */
-static inline void pace_charge_others(struct pace_process *process,
-				      struct pace_task *task, struct pace_handle *handle,
+static inline void pace_charge_others(struct pace_task *task, struct pace_handle *handle,
 				      uint64_t bytes)
 {
-	word_add(&process->totals.charged_bytes, bytes);
 	task->owed_bytes += bytes;
 	word_bump_local(&handle->charged_bytes, bytes);
 }
@@ -173,6 +171,19 @@ bool pace_has_outstanding(struct pace_process *process);
 
 /* The last name of a file went, or all it held: dirt that its writer left behind is gone. */
 void pace_vanished(struct pace_process *process, const struct backing *backing);
+
+/*
+ * Take what was charged to the handle into the process's total, and return it. Why by handles:
+ * threads that come and go leave what they charged nowhere else.
+ */
+static inline uint64_t pace_take_charged(struct pace_process *process,
+					 struct pace_handle *handle)
+{
+	uint64_t bytes = word_exchange(&handle->charged_bytes, 0);
+
+	word_add(&process->totals.charged_bytes, bytes);
+	return bytes;
+}
 
 /* Has the handle anything that pace_close() would settle? */
 static inline bool pace_has_dirt(const struct pace_handle *handle)

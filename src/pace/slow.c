@@ -243,8 +243,7 @@ void slow_take_dirt(struct slow *slow)
 	count_new_dirt(slow);
 	slow->charged_bytes = task->charged_bytes;
 	task->charged_bytes = 0;
-	word_add(&slow->process->totals.charged_bytes, slow->charged_bytes);
-	handle_bytes = word_exchange(&slow->handle->charged_bytes, 0);
+	handle_bytes = pace_take_charged(slow->process, slow->handle);
 	slow->dirtied_bytes = min_u64(handle_bytes, task->unplaced_bytes);
 	slow->others_bytes = sub_u64(handle_bytes, slow->charged_bytes);
 	task->unplaced_bytes -= slow->dirtied_bytes;

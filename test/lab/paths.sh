@@ -7,6 +7,7 @@
 lab_source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 lab_build=${WRITEPACE_BUILD:-$lab_source/build}
 
+export LAB_DIRTIED=$lab_build/test/lab/dirtied
 export LAB_PROBE=$lab_build/test/lab/probe
 export LAB_WATCH=$lab_build/test/lab/watch
 export LAB_WRITEPACE=$lab_build/writepace
