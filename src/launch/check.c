@@ -271,6 +271,9 @@ static int check_elf(struct request *request, const char *path,
 			      instead);
 	if (strcmp(find_name(facts->loader), find_name(request->ours.loader)) != 0)
 		return refuse_loader(request, path, facts, instead);
+	if (facts->go)
+		return refuse(request, path, "a Go program, whose writes pass no library",
+			      instead);
 	if (dropper && dropper->always)
 		return refuse(request, path,
 			      "starts its command with a clean environment", instead);

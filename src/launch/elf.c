@@ -58,6 +58,27 @@ static void read_needed(Elf *elf, Elf_Scn *section, size_t strings,
 	}
 }
 
+/* Why by name: it is what Go's own tools look for, and it outlives strip. */
+static bool is_go(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+
+		if (!gelf_getshdr(section, &header))
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (name && !strcmp(name, ".go.buildinfo"))
+			return true;
+	}
+	return false;
+}
+
 /* Why sections: libelf finds strings by them; a program stripped of them has no ASan. */
 static void read_dynamic(Elf *elf, struct elf_facts *facts)
 {
@@ -81,6 +102,7 @@ static int read_facts(Elf *elf, struct elf_facts *facts)
 	facts->order = header.e_ident[EI_DATA];
 	facts->machine = header.e_machine;
 	facts->type = header.e_type;
+	facts->go = is_go(elf);
 	read_dynamic(elf, facts);
 	read_segments(elf, facts);
 	return 0;

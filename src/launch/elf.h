@@ -17,6 +17,7 @@ struct elf_facts {
 	unsigned char order; /* ELFDATA2LSB or ELFDATA2MSB */
 	unsigned short machine;
 	unsigned short type;
+	bool go;               /* built by the Go compiler, with or without a loader */
 	char loader[PATH_MAX]; /* the dynamic loader it asks for, "" = none: static */
 	char sanitizer[WP_ELF_NAME_BYTES]; /* the ASan library it needs, "" = none */
 };

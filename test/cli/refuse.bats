@@ -170,6 +170,19 @@ not a number; allowed: from 640K to 1T" -D /:max_bytes=1 touch ran
 	refused 125 "./pie: a static program" ./pie
 }
 
+@test "a Go program is refused, also one with a loader" {
+	make_program dynamic
+	objcopy --add-section .go.buildinfo=/dev/null dynamic marked || skip "no objcopy"
+	refused 125 "./marked: a Go program" ./marked
+	command -v go >/dev/null || return 0
+	echo 'package main
+	import "C"
+	func main() {}' >main.go
+	GOCACHE=$PWD/cache go build -o real main.go || skip "go cannot build with cgo"
+	readelf -l real | grep -q INTERP
+	refused 125 "./real: a Go program" ./real
+}
+
 @test "a dynamic program, also one that is no PIE, runs" {
 	make_program dynamic -pie -fPIE
 	run "$writepace" ./dynamic
