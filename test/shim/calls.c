@@ -5,6 +5,8 @@
  * equal to the byte: that is the oracle, libc and the kernel are the reference.
  *
  * Usage: calls DIRECTORY
+ *        calls full DIRECTORY	until there is no space left, by each family: the bytes reported
+ *				and the bytes there, how many fit is the file system's affair
  */
 #include <aio.h>
 #include <errno.h>
@@ -28,6 +30,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -222,6 +225,108 @@ static void copies(void)
 	TRY("sendfile to a closed descriptor", out, sendfile(999, in, NULL, 10));
 	close(in);
 	close(out);
+}
+
+/* A buffer with a page missing in its middle: the bytes before it are written. */
+static void faults(void)
+{
+	unsigned char *holed = mmap(NULL, LARGE_BYTES, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct iovec parts[] = {
+		{ .iov_base = large, .iov_len = 400000 },
+		{ .iov_base = holed, .iov_len = LARGE_BYTES },
+	};
+	int fd = fresh(0);
+
+	if (holed == MAP_FAILED)
+		exit(2);
+	memcpy(holed, large, LARGE_BYTES);
+	munmap(holed + (3u << 20) + 4096, 4096);
+	TRY("write with a hole", fd, write(fd, holed, LARGE_BYTES));
+	TRY("pwrite with a hole", fd, pwrite(fd, holed, LARGE_BYTES, 4096));
+	TRY("writev with a hole", fd, writev(fd, parts, 2));
+	TRY("write from the hole", fd,
+	    write(fd, holed + (3u << 20) + 4096, LARGE_BYTES - (4u << 20)));
+	munmap(holed + LARGE_BYTES - 4096, 4096);
+	TRY("write with an end missing", fd, write(fd, holed, LARGE_BYTES));
+	munmap(holed, LARGE_BYTES);
+	close(fd);
+}
+
+/* Offsets of the caller's move, those of the descriptors do not. */
+static void offsets(void)
+{
+	int in = open("source", O_RDONLY);
+	int out = fresh(0);
+	off64_t from = 100;
+	off64_t to = 5000;
+	int64_t total = 0;
+	ssize_t got;
+	int ends[2];
+
+	while ((got = copy_file_range(in, &from, out, &to, (size_t)1 << 30, 0)) > 0)
+		total += got;
+	TRY("copy_file_range by offsets", out, got < 0 ? got : total);
+	printf("from %jd to %jd\n", (intmax_t)from, (intmax_t)to);
+	from = 4000000;
+	total = 0;
+	while ((got = sendfile(out, in, &from, (size_t)1 << 30)) > 0)
+		total += got;
+	TRY("sendfile by offset", out, got < 0 ? got : total);
+	printf("from %jd\n", (intmax_t)from);
+	if (pipe(ends) || write(ends[1], large, 60000) != 60000)
+		exit(2);
+	to = 123;
+	TRY("splice by offset", out, splice(ends[0], NULL, out, &to, 30000, 0));
+	printf("to %jd\n", (intmax_t)to);
+	TRY("splice", out, splice(ends[0], NULL, out, NULL, 30000, 0));
+	from = 7;
+	TRY("splice with an offset of the pipe", out,
+	    splice(ends[0], &from, out, NULL, 10, 0));
+	close(ends[1]);
+	TRY("splice at the end", out, splice(ends[0], NULL, out, NULL, 1 << 30, 0));
+	TRY("copy_file_range bad offset", out,
+	    copy_file_range(in, nowhere, out, &to, 10, 0));
+	close(ends[0]);
+	close(in);
+	close(out);
+}
+
+static volatile sig_atomic_t alarms;
+
+static void on_alarm(int number)
+{
+	(void)number;
+	alarms++;
+}
+
+/* A signal every millisecond, without SA_RESTART: writes to files know no EINTR. */
+static void storms(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval each = { { 0, 1000 }, { 0, 1000 } };
+	struct itimerval never = { { 0, 0 }, { 0, 0 } };
+	struct iovec parts[] = {
+		{ .iov_base = large, .iov_len = 1000000 },
+		{ .iov_base = large + 1000000, .iov_len = LARGE_BYTES - 1000000 },
+	};
+	int fd = fresh(0);
+	int64_t total = 0;
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &each, NULL);
+	for (int i = 0; i < 3; i++)
+		total += write(fd, large, LARGE_BYTES);
+	TRY("write in a storm", fd, total);
+	TRY("pwritev in a storm", fd, pwritev(fd, parts, 2, 99));
+	for (size_t at = 0; at < LARGE_BYTES; at += 65536) {
+		if (write(fd, large + at, 65536) != 65536)
+			total = -1;
+	}
+	TRY("small writes in a storm", fd, total);
+	setitimer(ITIMER_REAL, &never, NULL);
+	TRY("signals were handled", fd, alarms > 0);
+	close(fd);
 }
 
 static void descriptors(void)
@@ -556,8 +661,80 @@ static void ends(void)
 	close(fd);
 }
 
+static ssize_t fill_write(int in, int fd)
+{
+	(void)in;
+	return write(fd, large, LARGE_BYTES);
+}
+
+static ssize_t fill_writev(int in, int fd)
+{
+	struct iovec parts[] = { { .iov_base = large, .iov_len = 1000 },
+				 { .iov_base = large, .iov_len = LARGE_BYTES - 1000 } };
+
+	(void)in;
+	return writev(fd, parts, 2);
+}
+
+static ssize_t fill_sendfile(int in, int fd)
+{
+	off_t at = 0;
+
+	return sendfile(fd, in, &at, LARGE_BYTES);
+}
+
+static ssize_t fill_copy(int in, int fd)
+{
+	off64_t at = 0;
+
+	/* Why not from byte 0: what shares extents never fills a device. */
+	at++;
+	return copy_file_range(in, &at, fd, NULL, LARGE_BYTES - 1, 0);
+}
+
+static void fill_device(const char *what, ssize_t (*call)(int in, int fd))
+{
+	int in = open("source", O_RDONLY);
+	int fd = fresh(0);
+	struct stat st = { 0 };
+	int64_t total = 0;
+	ssize_t done;
+
+	while ((done = call(in, fd)) > 0)
+		total += done;
+	printf("%s: ends with %s, ", what, done < 0 ? strerrorname_np(errno) : "nothing");
+	fstat(fd, &st);
+	printf("%s, %s, offset %s\n", total > 20000000 ? "much" : "little",
+	       total == st.st_size ? "all of it there" : "not all of it there",
+	       total == lseek(fd, 0, SEEK_CUR) ? "right" : "wrong");
+	close(in);
+	close(fd);
+	unlink("file");
+	in = open(".", O_RDONLY);
+	syncfs(in); /* gives the blocks back */
+	close(in);
+}
+
+static int full(void)
+{
+	int in = open("source", O_RDWR | O_CREAT | O_TRUNC, 0644);
+
+	if (in < 0 || write(in, large, LARGE_BYTES) != LARGE_BYTES || close(in))
+		return 2;
+	fill_device("write", fill_write);
+	fill_device("writev", fill_writev);
+	fill_device("sendfile", fill_sendfile);
+	fill_device("copy_file_range", fill_copy);
+	unlink("source");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && !strcmp(argv[1], "full")) {
+		fill();
+		return chdir(argv[2]) ? 2 : full();
+	}
 	if (argc != 2 || chdir(argv[1]))
 		return 2;
 	setlocale(LC_ALL, "C.UTF-8");
@@ -566,6 +743,9 @@ int main(int argc, char **argv)
 	appends();
 	file_size_limit();
 	copies();
+	faults();
+	offsets();
+	storms();
 	descriptors();
 	streams();
 	wide_streams();

@@ -22,8 +22,34 @@ for fs in ext4 xfs btrfs; do
 	plain_status=$?
 	"$LAB_WRITEPACE" --limit 1M "$calls" "$LAB_MNT" >"$LAB_TMP/paced" 2>&1
 	is "$fs: exit status" $? $plain_status
-	is "$fs: every call was made" "$(grep -c errno "$LAB_TMP/plain")" 131
+	is "$fs: every call was made" "$(grep -c errno "$LAB_TMP/plain")" 147
 	is "$fs: every call's result" "$(diff "$LAB_TMP/plain" "$LAB_TMP/paced")" ""
+
+	# Records appended by two at once stay whole below 1 MiB.
+	for byte in '\101' '\102'; do
+		head -c 18000000 /dev/zero | tr '\0' "$byte" |
+			"$LAB_WRITEPACE" --limit 1M dd of="$LAB_MNT/records" bs=900000 \
+				iflag=fullblock oflag=append conv=notrunc status=none &
+	done
+	wait
+	is "$fs: records appended by two" "$(stat -c %s "$LAB_MNT/records")" 36000000
+	# shellcheck disable=SC2016 # perl's
+	is "$fs: records that are mixed" "$(perl -e '$/ = \900000;
+		while (<>) { $bad++ if $_ ne substr($_, 0, 1) x 900000 } print $bad + 0' \
+		"$LAB_MNT/records")" 0
+
+	# A device that fills up in the middle of a call: 40 MB are left on it.
+	lab_cap 0
+	sync -f "$LAB_MNT"
+	fallocate -l $(($(df -B1 --output=avail "$LAB_MNT" | tail -n 1) - 40000000)) \
+		"$LAB_MNT/ballast"
+	sync -f "$LAB_MNT"
+	lab_cap 52428800
+	"$calls" full "$LAB_MNT" >"$LAB_TMP/plain" 2>&1
+	"$LAB_WRITEPACE" --limit 1M "$calls" full "$LAB_MNT" >"$LAB_TMP/paced" 2>&1
+	is "$fs: a device fills up in the middle" \
+		"$(grep -c 'ENOSPC, much, all of it there, offset right' "$LAB_TMP/plain")" 4
+	is "$fs: the same paced" "$(diff "$LAB_TMP/plain" "$LAB_TMP/paced")" ""
 	lab_remove "$LAB_DEV"
 done
 
