@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Descriptors that are closed or replaced, and syncs.
+ * Descriptors that are closed or replaced.
  */
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -73,18 +73,4 @@ WP_EXPORT void closefrom(int first)
 {
 	gate_close_range(first < 0 ? 0 : (uint32_t)first, UINT32_MAX);
 	real_call(closefrom)(first);
-}
-
-WP_EXPORT int fsync(int fd)
-{
-	if (wp_unlikely(!real.fsync))
-		return (int)with_errno(sys_call(SYS_fsync, fd));
-	return real.fsync(fd);
-}
-
-WP_EXPORT int fdatasync(int fd)
-{
-	if (wp_unlikely(!real.fdatasync))
-		return (int)with_errno(sys_call(SYS_fdatasync, fd));
-	return real.fdatasync(fd);
 }

@@ -44,11 +44,12 @@ waiting_dd()
 	sleep 0.5
 }
 
-# Without the segment: it is shared, but the kernel calls a page private that one process maps.
+# Without the segment and without clean pages, which are of files: both are shared, but the kernel
+# calls a page private that one process maps.
 private_kib()
 {
 	awk '/^[0-9a-f]+-/ { ours = / .*\/segment/ }
-		/^Private/ && !ours { sum += $2 }
+		/^Private_Dirty/ && !ours { sum += $2 }
 		END { print sum }' "/proc/$dd_pid/smaps"
 }
 
