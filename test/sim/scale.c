@@ -10,6 +10,7 @@
 #include "core/balance.h"
 #include "core/ceiling.h"
 #include "core/pause.h"
+#include "core/period.h"
 #include "core/spacing.h"
 
 /* As in src/pace, src/flush and src/shm. */
@@ -425,9 +426,20 @@ static void settle(struct scale_task *task, struct scale_device *device)
 	sum_devices();
 }
 
+static uint64_t period_ns(void)
+{
+	const struct wp_header *header = &scale.segment->header;
+	struct period chosen = period_of_word(header->chosen);
+
+	if (header->period_ns == WP_PERIOD_AUTO)
+		return period_span_ns(&chosen);
+	return header->period_ns ? header->period_ns : AGE_PERIOD_NS;
+}
+
 static void trace(const struct scale_task *task, const struct verdict *verdict)
 {
 	const struct scale_device *device = &scale.devices[task->device];
+	struct fprop_fraction writeout = scale_share(device);
 	const uint64_t values[] = {
 		verdict->view.outstanding_bytes,
 		verdict->view.dirtied_bytes,
@@ -456,6 +468,10 @@ static void trace(const struct scale_task *task, const struct verdict *verdict)
 		device->control.window.bytes,
 		device->flight_bytes,
 		device->written_bytes,
+		window_unit_bytes(&device->control.window),
+		writeout.numerator,
+		writeout.denominator,
+		period_ns(),
 	};
 
 	fprintf(scale.trace, "%.6f\t%u\t%ld",

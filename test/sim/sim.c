@@ -7,7 +7,7 @@
  *	sim --list
  *
  * Exit status: 0 all promises are kept, 1 not, 2 wrong usage or no memory. The trace has a line
- * for each verdict, its first line names the columns.
+ * for each verdict, its first line names the columns; where its time goes back a new world begins.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +50,8 @@ static bool open_trace(const char *path)
 	      "credit_bytes\t"
 	      "bandwidth_bps\tbase_bps\tpos_q10\ttask_bps\tmax_pause_ns\t"
 	      "min_pause_ns\tpause_ns\tpoll_bytes\tpiece_bytes\tfree_running\t"
-	      "at_wall\towed_bytes\twindow_bytes\tflight_bytes\twritten_bytes\n",
+	      "at_wall\towed_bytes\twindow_bytes\tflight_bytes\twritten_bytes\t"
+	      "unit_bytes\twriteout_numerator\twriteout_denominator\tperiod_ns\n",
 	      scale.trace);
 	return true;
 }
