@@ -121,7 +121,8 @@ struct wp_device {
 	uint64_t hold_begin_ns;
 	uint64_t hold_end_ns; /* nobody starts writeback until then */
 	uint64_t stranger_ns; /* by the helper: last seen used by somebody unpaced */
-	uint64_t reserved[4];
+	uint64_t others_bps;  /* by the helper: what others write, paced files' apart */
+	uint64_t reserved[3];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */

@@ -64,7 +64,7 @@ static void bandwidth_update(struct control *control, const struct control_sampl
 	bool known = control->bandwidth.avg_bps && !control->bandwidth_given;
 
 	if (sample->idle_ns > control->bandwidth_stamp_ns ||
-	    (control->headroom_pm && !control->spacing.crowded)) {
+	    (control->held_bps && !control->spacing.crowded)) {
 		restamp_bandwidth(control, sample);
 		return;
 	}
@@ -183,10 +183,9 @@ uint64_t control_interval_ns(const struct control *control)
 	/* Why not at the start: what the device does with a larger window must show. */
 	if (control->window.phase == WINDOW_START)
 		return 0;
-	if (control->headroom_pm)
-		return bytes_to_ns(
-			window_unit_bytes(&control->window),
-			mul_div(control->speed.bps, 1000 - control->headroom_pm, 1000));
+	if (control->held_bps)
+		return bytes_to_ns(window_unit_bytes(&control->window),
+				   control->held_bps);
 	return spacing_interval_ns(&control->spacing, bandwidth_bps,
 				   window_unit_bytes(&control->window),
 				   control->window.phase == WINDOW_UP);
@@ -200,7 +199,7 @@ static void spread(struct control *control, const struct control_sample *sample)
 		.starts = sample->starts,
 		.busy_starts = sample->busy_starts,
 		.written_bytes = sample->written_bytes,
-		.held = control->headroom_pm,
+		.held = control->held_bps,
 	};
 	uint64_t shown_bps = spacing_step(&control->spacing, &spacing);
 	uint64_t known_bps = control->bandwidth.avg_bps;
@@ -244,7 +243,7 @@ static struct window_sample window_sample(const struct control *control,
 		.now_ns = sample->now_ns,
 		.written_bytes = sample->written_bytes,
 		.busy = sample->idle_ns <= control->stamp_ns &&
-			(!control->headroom_pm || control->spacing.crowded),
+			(!control->held_bps || control->spacing.crowded),
 		.edge = !control->moving &&
 			sample->written_bytes != control->seen_written_bytes,
 		.cap_bytes = ns_to_bytes(
@@ -261,24 +260,43 @@ static struct window_sample window_sample(const struct control *control,
 	return window;
 }
 
-/* What is left to others, once it is known of what. */
-static void speed_update(struct control *control, const struct window_sample *window,
+/*
+ * What is left to others, once it is known of what. The speed is the device's, whoever writes;
+ * what others write is theirs, and the room is free for all.
+ */
+static uint64_t held_bps(const struct control *control, uint64_t others_bps,
 			 const struct bounds *bounds)
+{
+	uint64_t used_pm = 1000 - min_u64(bounds->headroom_pm, HEADROOM_MAX_PM);
+	uint64_t speed_bps = control->speed.bps;
+
+	if (!speed_bps || used_pm == 1000)
+		return 0;
+	return max_u64(sub_u64(mul_div(speed_bps, used_pm, 1000), others_bps),
+		       speed_bps / 4);
+}
+
+static void speed_update(struct control *control, const struct window_sample *window,
+			 uint64_t others_bps, const struct bounds *bounds)
 {
 	struct speed_sample sample = {
 		.now_ns = window->now_ns,
 		.written_bytes = window->written_bytes,
-		.saturated = window->busy && control->bandwidth.avg_bps,
+		.others_bps = others_bps,
+		.saturated =
+			window->busy && control->bandwidth.avg_bps && !control->stalled,
+		.moving = control->moving,
 		.edge = window->edge,
 	};
+	bool held = control->held_bps;
 
-	bool held = control->headroom_pm;
-
-	speed_step(&control->speed, &sample);
-	control->headroom_pm =
-		control->speed.bps ? min_u64(bounds->headroom_pm, HEADROOM_MAX_PM) : 0;
+	/* Why: the filters' bandwidth still holds the burst credit of the first second. */
+	if (speed_step(&control->speed, &sample))
+		bandwidth_fall(&control->bandwidth,
+			       sub_u64(control->speed.bps, others_bps));
+	control->held_bps = held_bps(control, others_bps, bounds);
 	/* a probe that was under way would go on for good */
-	if (control->headroom_pm && !held)
+	if (control->held_bps && !held)
 		window_hold_anew(&control->window);
 }
 
@@ -301,7 +319,7 @@ void control_step(struct control *control, const struct control_sample *sample,
 		newcomer_step(control, sample);
 	bandwidth_update(control, sample);
 	watch_fall(control, &window);
-	speed_update(control, &window, bounds);
+	speed_update(control, &window, sample->others_bps, bounds);
 	burst_update(control, sample, bounds);
 	base_update(control, sample, bounds);
 	control->wall_bytes =

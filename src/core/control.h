@@ -40,7 +40,7 @@ struct control {
 		low_bps; /* of the last epoch, where it was less than half of what is known */
 	uint64_t bandwidth_given; /* 1: the user's word, until there is a measured one */
 	uint64_t
-		headroom_pm; /* left to others now, in thousandths of speed.bps; 0 = none */
+		held_bps; /* where others are: what is ours of speed.bps; 0 = all of it */
 	struct burst burst;
 	struct speed speed;
 	struct bandwidth bandwidth;
@@ -85,6 +85,7 @@ struct control_sample {
 	uint64_t idle_ns;     /* when the device was last seen without work from us */
 	uint64_t starts;      /* units started, ever */
 	uint64_t busy_starts; /* those that found the device busy */
+	uint64_t others_bps;  /* what others write there, 0 = unknown */
 };
 
 /* The limit over all devices; the device's limit and background line. */

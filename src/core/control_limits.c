@@ -31,7 +31,7 @@ uint64_t control_global_bytes(const struct control *control, const struct bounds
  */
 static uint64_t headroom_bytes(const struct control *control)
 {
-	if (!control->headroom_pm)
+	if (!control->held_bps)
 		return 0;
 	return max_u64(HEADROOM_WINDOWS * window_kept_bytes(&control->window),
 		       LIMITS_ROOM_BYTES);
@@ -52,7 +52,7 @@ uint64_t control_limit_bytes(const struct control *control, const struct bounds 
 		.max_bytes = bounds->max_bytes,
 	};
 
-	if (control->headroom_pm)
+	if (control->held_bps)
 		view.max_bytes = limits_least(view.max_bytes, headroom_bytes(control));
 	return limits_device_bytes(&view);
 }

@@ -25,26 +25,38 @@ static void take(struct speed *speed, uint64_t rate_bps)
 		speed->bps = (3 * old_bps + rate_bps) / 4;
 }
 
-void speed_step(struct speed *speed, const struct speed_sample *sample)
+/* Why not in a pause of the completions: what follows it belongs to the epoch, too. */
+static bool is_over(const struct speed_sample *sample, uint64_t elapsed_ns,
+		    uint64_t span_ns)
+{
+	if (sample->edge)
+		return elapsed_ns >= span_ns;
+	return sample->moving && elapsed_ns >= span_ns + EDGE_PATIENCE_NS;
+}
+
+bool speed_step(struct speed *speed, const struct speed_sample *sample)
 {
 	uint64_t elapsed_ns = sub_u64(sample->now_ns, speed->begin_ns);
-	uint64_t span_ns = speed->settled ? SPEED_EPOCH_NS : SPEED_SETTLE_NS;
+	bool settled = speed->settled;
 
 	if (!sample->saturated) {
 		speed->begin_ns = 0;
-		return;
+		return false;
 	}
 	if (!speed->begin_ns) {
 		begin(speed, sample, 0);
-		return;
+		return false;
 	}
-	if (elapsed_ns < span_ns + (sample->edge ? 0 : EDGE_PATIENCE_NS))
-		return;
-	if (speed->settled)
+	if (!is_over(sample, elapsed_ns,
+		     speed->settled ? SPEED_EPOCH_NS : SPEED_SETTLE_NS))
+		return false;
+	if (settled)
 		take(speed,
 		     rate_of(sub_u64(sample->written_bytes, speed->begin_written_bytes),
-			     elapsed_ns));
+			     elapsed_ns) +
+			     sample->others_bps);
 	begin(speed, sample, 1);
+	return settled;
 }
 
 void speed_set(struct speed *speed, uint64_t rate_bps)

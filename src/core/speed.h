@@ -25,12 +25,15 @@ struct speed {
 
 struct speed_sample {
 	uint64_t now_ns;
-	uint64_t written_bytes; /* completions of the device, ever */
+	uint64_t written_bytes; /* completions for us, ever */
+	uint64_t others_bps;    /* what it writes for others beside that */
 	bool saturated;         /* all the time since the sample before */
+	bool moving;            /* something has completed since then */
 	bool edge;              /* completions begin again after a pause */
 };
 
-void speed_step(struct speed *speed, const struct speed_sample *sample);
+/* True when there is a new value. */
+bool speed_step(struct speed *speed, const struct speed_sample *sample);
 
 /* The device has just shown that it is as slow, or as fast, as that. */
 void speed_set(struct speed *speed, uint64_t rate_bps);

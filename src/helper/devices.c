@@ -170,7 +170,7 @@ static bool ask(const struct devices *devices, const struct helper *helper, int 
 	return blockstat_add(stat, folder);
 }
 
-void devices_measure(const struct devices *devices, const struct helper *helper,
+void devices_measure(struct devices *devices, const struct helper *helper,
 		     uint64_t now_ns)
 {
 	for (int slot = 0; slot < (int)WP_DEVICES; slot++) {
@@ -185,5 +185,6 @@ void devices_measure(const struct devices *devices, const struct helper *helper,
 		word_write(&device->stat_flushes, stat.flushes);
 		word_write(&device->stat_inflight, stat.inflight);
 		word_write(&device->stat_ns, now_ns);
+		stranger_see(&devices->strangers[slot], device, &stat, now_ns);
 	}
 }

@@ -12,10 +12,12 @@
 
 #include "helper/btrfs.h"
 #include "helper/helper.h"
+#include "helper/strangers.h"
 
 struct devices {
 	uint64_t dirtied_bytes[WP_DEVICES];      /* at the last look */
 	char uuid[WP_DEVICES][BTRFS_UUID_BYTES]; /* "" = not a btrfs, or not known */
+	struct stranger strangers[WP_DEVICES];
 };
 
 /* Nothing was looked at yet. */
@@ -28,7 +30,7 @@ void devices_look(struct devices *devices, const struct helper *helper);
 void devices_meet(struct devices *devices, const struct helper *helper);
 
 /* Ten times a second: statistics of the devices with outstanding bytes. */
-void devices_measure(const struct devices *devices, const struct helper *helper,
+void devices_measure(struct devices *devices, const struct helper *helper,
 		     uint64_t now_ns);
 
 /* The alias of @slot's device, when its file system was found to be @btrfs. */

@@ -5,13 +5,11 @@
  *   writepace-check [--best-effort] [--verbose] [--quiet] [--origins TEXT]
  *                   [--pid PID --helper WRITEPACED] LIBRARY -- CMD [ARG ...]
  *
- * Called by the wrapper before it starts anything. Silent when all is well; otherwise one
- * line on stderr for each thing that is wrong. Exit status: 0 go on, 125 refused, 126 CMD
- * must not be executed, 127 CMD not found. On stdout: the library that must be loaded
- * before ours (an ASan runtime insists on being first), or nothing.
- *
- * PID becomes the command's. Where all is well and no helper runs, WRITEPACED is started beside
- * it, detached: as we end it has no parent but init.
+ * Called by the wrapper before it starts anything. Silent when all is well; otherwise one line on
+ * stderr for each thing that is wrong. Exit status: 0 go on, 125 refused, 126 CMD must not be
+ * executed, 127 CMD not found. On stdout: the library that must be loaded before ours (an ASan
+ * runtime insists on being first), or nothing. PID becomes the command's. Where all is well and no
+ * helper runs, WRITEPACED is started beside it, detached: as we end it has no parent but init.
  *
  * TEXT tells where settings came from, a line each: WRITEPACE_DRAIN=/etc/writepace.conf:3
  */
@@ -34,8 +32,7 @@
 #include "launch/start.h"
 #include "launch/status.h"
 
-#define SCRIPT_LEVELS \
-	4 /* scripts whose interpreter is a script: the kernel's own bound */
+#define SCRIPT_LEVELS 4 /* whose interpreter is a script: the kernel's own bound */
 
 struct request {
 	bool best_effort;

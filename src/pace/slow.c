@@ -18,10 +18,11 @@
 #define STEP_MIN_NS WP_US(200) /* between two looks at what is in flight */
 #define STEP_MAX_NS WP_MS(5)
 #define BURST_UNIT_BYTES WP_MIB(1) /* what is let go starts in units of this */
-#define HEADROOM_AUTO_PM 40        /* smallest that lets the queue run empty */
+#define HEADROOM_AUTO_PM 30        /* smallest that lets the queue run empty */
 #define OTHERS_GONE_NS WP_SEC(3)   /* silent for so long */
 #define HELD_MAX_BYTES WP_MIB(1)   /* no stream's buffer is larger */
-#define PATIENCE_NS WP_MS(20)      /* a device nobody looked after for longer ran idle */
+#define REST_NS WP_MS(250)
+#define PATIENCE_NS WP_MS(20) /* a device nobody looked after for longer ran idle */
 
 /* What the helper and the last sweep know of the whole. */
 static void see_others(struct slow *slow)
@@ -198,12 +199,19 @@ static void locate_task(struct slow *slow)
 	word_write(&slow->slot->device_key, word_read(&slow->flush.device->key));
 }
 
+/* Nobody wrote to it lately: the helper need not look at it, until now. */
+static bool was_at_rest(const struct slow *slow)
+{
+	return stamp_age_ns(word_read(&slow->flush.device->look_ns), slow->now_ns) >
+	       REST_NS;
+}
+
 /* Its events in the dirtied domain; the first of all starts the aging timer. */
 static void count_dirt(struct slow *slow)
 {
 	struct wp_segment *map = slow->process->segment.map;
 
-	if (age_started(map, slow->now_ns))
+	if (age_started(map, slow->now_ns) || was_at_rest(slow))
 		kernel_wake(&map->header.wake);
 	age_step(map, slow->now_ns);
 	if (!slow->slot || !slow->dirtied_bytes)

@@ -105,11 +105,15 @@ void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 	word_add(&device->orphan_bytes, bytes);
 }
 
+static bool is_measured(const struct wp_device *device, uint64_t now_ns)
+{
+	return stamp_age_ns(word_read(&device->stat_ns), now_ns) < STAT_FRESH_NS;
+}
+
 /* Does the helper keep the device's own statistics fresh, since before the last drain? */
 static bool has_statistics(const struct wp_device *device, uint64_t now_ns)
 {
-	return word_read(&device->orphan_stat_bytes) &&
-	       stamp_age_ns(word_read(&device->stat_ns), now_ns) < STAT_FRESH_NS;
+	return word_read(&device->orphan_stat_bytes) && is_measured(device, now_ns);
 }
 
 /* What the device wrote since the last drain, or without statistics could have. */
@@ -226,6 +230,8 @@ void device_step(struct wp_device *device, const struct bounds *bounds, uint64_t
 		.idle_ns = word_read(&device->idle_ns),
 		.starts = word_read(&device->starts),
 		.busy_starts = word_read(&device->busy_starts),
+		.others_bps =
+			is_measured(device, now_ns) ? word_read(&device->others_bps) : 0,
 	};
 	struct control old;
 	struct control new;

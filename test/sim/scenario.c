@@ -772,7 +772,7 @@ static void headroom_beside(const struct scale_disk *disk, unsigned writers,
 	at_most("middle wait of others, ms", p50_ms, promised_p50_ms);
 	at_most("hundredth longest wait, ms", p99_ms, 10);
 	at_least("throughput by the device's, less what is left",
-		 rate(0, WRITTEN, from, now()) / rate_of_disk(0), 0.93);
+		 rate(0, WRITTEN, from, now()) / rate_of_disk(0), 0.925);
 	at_most("outstanding, MB", largest(0, OUTSTANDING, from, now()) / 1e6, 0.8);
 	at_least("Jain's index", jain(0, writers), 0.99);
 	scale.devices[0].bounds.headroom_pm = 0;

@@ -286,7 +286,7 @@ TEST(headroom_spreads_units_below_the_speed)
 {
 	struct device device = held();
 
-	assert_int_equal(device.control.headroom_pm, 40);
+	assert_int_equal(device.control.held_bps, 9600000);
 	/* 64 KiB at 0.96 of 10 MB/s */
 	assert_int_equal(control_interval_ns(&device.control), 6826666);
 	device.bounds.headroom_pm = 0;
@@ -309,9 +309,9 @@ TEST(headroom_waits_until_the_speed_is_known)
 
 	device.bounds.headroom_pm = 40;
 	run(&device, WP_MS(500), 10000000);
-	assert_int_equal(device.control.headroom_pm, 0);
+	assert_int_equal(device.control.held_bps, 0);
 	run(&device, WP_SEC(4), 10000000);
-	assert_int_equal(device.control.headroom_pm, 40);
+	assert_int_equal(device.control.held_bps, 9600000);
 }
 
 TEST(headroom_leaves_what_is_known_alone)

@@ -27,6 +27,7 @@ static void tick(struct device *device, uint64_t rate_bps, bool saturated, bool 
 	sample = (struct speed_sample){ .now_ns = device->now_ns,
 					.written_bytes = device->written_bytes,
 					.saturated = saturated,
+					.moving = rate_bps > 0,
 					.edge = edge };
 	speed_step(&device->speed, &sample);
 }
@@ -79,6 +80,17 @@ TEST(later_epochs_are_averaged)
 	assert_int_equal(device.speed.bps, 10100000);
 }
 
+TEST(pause_does_not_end_an_epoch)
+{
+	struct device device = fresh();
+
+	run(&device, WP_MS(3300), 10000000);
+	run(&device, WP_MS(500), 0);
+	assert_int_equal(device.speed.bps, 0);
+	tick(&device, 10000000, true, true);
+	assert_near(device.speed.bps, 8130000, 50000);
+}
+
 TEST(another_speed_stands_at_once)
 {
 	struct device device = fresh();
@@ -111,6 +123,7 @@ int main(void)
 		cmocka_unit_test(edges_make_it_sooner),
 		cmocka_unit_test(what_is_not_saturated_begins_anew),
 		cmocka_unit_test(later_epochs_are_averaged),
+		cmocka_unit_test(pause_does_not_end_an_epoch),
 		cmocka_unit_test(another_speed_stands_at_once),
 		cmocka_unit_test(it_can_be_told),
 	};
