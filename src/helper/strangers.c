@@ -47,7 +47,9 @@ static void see_writes(struct stranger *stranger, struct wp_device *device,
 
 	stranger->written_bytes = written_bytes;
 	stranger->own_bytes = own_bytes;
-	stranger->others_bps += (others_bps - stranger->others_bps) / MEAN_SAMPLES;
+	if (stranger->samples < MEAN_SAMPLES)
+		stranger->samples++;
+	stranger->others_bps += (others_bps - stranger->others_bps) / stranger->samples;
 	word_write(&device->others_bps,
 		   stranger->others_bps > 0 ? (uint64_t)stranger->others_bps : 0);
 }

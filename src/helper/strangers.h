@@ -22,6 +22,7 @@ struct stranger {
 	uint64_t written_bytes; /* by anybody, ever */
 	uint64_t own_bytes;     /* completed for paced tasks, ever */
 	int64_t others_bps;     /* mean of a second */
+	int64_t samples;        /* that are in it */
 };
 
 /*

@@ -874,9 +874,9 @@ static void credit(void)
 		 (double)scale.tasks[first].written_bytes / bytes, 1);
 	run(59.8);
 	limit = mean(0, LIMIT, 300, now());
-	/* 14 of its 20 MB have credit; the others come at a quarter of the device's speed or more */
+	/* 14 of its 20 MB have credit; the others come at an eighth of the device's speed or more */
 	at_least("seconds slept in a burst right after it", slept_s(next), 0.5);
-	at_most("seconds slept in it", slept_s(next), 4 * 6e6 / rate_of_disk(0) + 0.5);
+	at_most("seconds slept in it", slept_s(next), 8 * 6e6 / rate_of_disk(0) + 0.5);
 	at_most("seconds of its longest visit",
 		(double)scale.tasks[next].longest_ns / 1e9, 0.3);
 	at_most("outstanding by limit and credit",
