@@ -122,7 +122,13 @@ struct wp_device {
 	uint64_t hold_end_ns; /* nobody starts writeback until then */
 	uint64_t stranger_ns; /* by the helper: last seen used by somebody unpaced */
 	uint64_t others_bps;  /* by the helper: what others write, paced files' apart */
-	uint64_t reserved[3];
+	/* replaced, any task */
+	uint64_t
+		orphan_credit_bytes; /* written lately by the device, for no orphan yet */
+	uint64_t orphan_turn_ns;     /* every 35 s: what is older is dropped */
+	uint64_t
+		orphan_old_bytes; /* orphans that were there at the turn, and still are */
+	uint64_t reserved[8];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */
@@ -164,7 +170,7 @@ struct wp_segment {
 };
 
 _Static_assert(sizeof(struct wp_header) == 256, "layout");
-_Static_assert(sizeof(struct wp_device) == 960, "layout");
+_Static_assert(sizeof(struct wp_device) == 1024, "layout");
 _Static_assert(sizeof(struct wp_task) == 64, "layout");
 _Static_assert(sizeof(struct wp_file) == 128, "layout");
 _Static_assert(sizeof(struct wp_segment) < (4u << 20), "at most 4 MiB");

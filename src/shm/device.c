@@ -10,6 +10,7 @@
 
 #define CEILING_TRIES 64
 #define STAT_FRESH_NS WP_SEC(1)
+#define CREDIT_NS WP_SEC(2)
 #define ORPHAN_LIFE_NS WP_SEC(35)
 
 _Static_assert(CONTROL_WORDS <= WP_CONTROL_WORDS, "struct control outgrew its place");
@@ -91,11 +92,24 @@ void device_cancelled(struct wp_device *device, uint64_t bytes)
 	word_add(&device->outstanding_bytes, -bytes);
 }
 
+/* Does the helper keep the device's own statistics fresh? */
+static bool is_measured(const struct wp_device *device, uint64_t now_ns)
+{
+	return stamp_age_ns(word_read(&device->stat_ns), now_ns) < STAT_FRESH_NS;
+}
+
+/* And did it when orphans were last drained, not long ago? */
+static bool has_statistics(const struct wp_device *device, uint64_t now_ns)
+{
+	return is_measured(device, now_ns) && word_read(&device->orphan_stat_bytes) &&
+	       stamp_age_ns(word_read(&device->orphan_ns), now_ns) < CREDIT_NS;
+}
+
 void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 {
 	if (!bytes)
 		return;
-	if (!word_level(&device->orphan_bytes)) {
+	if (!word_level(&device->orphan_bytes) && !has_statistics(device, now_ns)) {
 		word_write(&device->orphan_ns, now_ns);
 		word_write(&device->orphan_written_bytes,
 			   word_read(&device->written_bytes));
@@ -105,61 +119,108 @@ void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 	word_add(&device->orphan_bytes, bytes);
 }
 
-static bool is_measured(const struct wp_device *device, uint64_t now_ns)
-{
-	return stamp_age_ns(word_read(&device->stat_ns), now_ns) < STAT_FRESH_NS;
-}
+/* One drain: what happened since the last one. */
+struct drain {
+	uint64_t now_ns;
+	uint64_t span_ns;
+	uint64_t own_bytes;     /* completions that were seen */
+	uint64_t bandwidth_bps; /* what it could have written, where it is not measured */
+	bool measured;
+};
 
-/* Does the helper keep the device's own statistics fresh, since before the last drain? */
-static bool has_statistics(const struct wp_device *device, uint64_t now_ns)
+/*
+ * What the device wrote of nobody that we know. Why also of the last two seconds: a file's bytes
+ * become orphans when its writer has been silent for one, and may be written by then; nothing
+ * would confirm them any more.
+ */
+static uint64_t unclaimed_bytes(struct wp_device *device, const struct drain *drain)
 {
-	return word_read(&device->orphan_stat_bytes) && is_measured(device, now_ns);
-}
-
-/* What the device wrote since the last drain, or without statistics could have. */
-static uint64_t possible_bytes(struct wp_device *device, uint64_t span_ns,
-			       uint64_t bandwidth_bps, uint64_t now_ns)
-{
-	bool known = has_statistics(device, now_ns);
 	uint64_t stat_bytes = word_read(&device->stat_written_bytes);
 	uint64_t before_bytes = word_exchange(&device->orphan_stat_bytes, stat_bytes);
+	uint64_t credit_bytes = word_exchange(&device->orphan_credit_bytes, 0);
 
-	return known ? sub_u64(stat_bytes, before_bytes) :
-		       ns_to_bytes(span_ns, bandwidth_bps);
+	if (!drain->measured)
+		return sub_u64(ns_to_bytes(drain->span_ns, drain->bandwidth_bps),
+			       drain->own_bytes);
+	credit_bytes = min_u64(credit_bytes, BELIEF_BYTES);
+	credit_bytes =
+		sub_u64(credit_bytes, mul_div(credit_bytes, drain->span_ns, CREDIT_NS));
+	return sub_u64(sub_u64(stat_bytes, before_bytes), drain->own_bytes) +
+	       credit_bytes;
+}
+
+/*
+ * What nobody confirms is dropped after 35 s, the kernel's own expiry: at each turn what was
+ * there at the last one already.
+ */
+static uint64_t expired_bytes(struct wp_device *device, uint64_t orphan_bytes,
+			      uint64_t now_ns)
+{
+	uint64_t turn_ns = word_read(&device->orphan_turn_ns);
+
+	if (stamp_age_ns(turn_ns, now_ns) < ORPHAN_LIFE_NS ||
+	    !word_replace(&device->orphan_turn_ns, turn_ns, now_ns))
+		return 0;
+	return min_u64(orphan_bytes,
+		       word_exchange(&device->orphan_old_bytes, orphan_bytes));
+}
+
+void device_drop_orphans(struct wp_device *device, uint64_t bytes)
+{
+	uint64_t old_bytes = word_read(&device->orphan_old_bytes);
+
+	bytes = min_u64(bytes, word_level(&device->orphan_bytes));
+	word_write(&device->orphan_old_bytes, sub_u64(old_bytes, bytes));
+	word_add(&device->orphan_bytes, -bytes);
+	word_add(&device->outstanding_bytes, -bytes);
+}
+
+static void drain(struct wp_device *device, struct drain *drain)
+{
+	uint64_t orphan_bytes = word_level(&device->orphan_bytes);
+	uint64_t written_bytes = word_read(&device->written_bytes);
+	uint64_t unclaimed;
+	uint64_t gone_bytes;
+
+	drain->own_bytes = written_bytes -
+			   word_exchange(&device->orphan_written_bytes, written_bytes);
+	unclaimed = unclaimed_bytes(device, drain);
+	/* Nor can it be more than the device could write until then. */
+	gone_bytes = max_u64(
+		unclaimed,
+		sub_u64(orphan_bytes, ns_to_bytes(ORPHAN_LIFE_NS, drain->bandwidth_bps)));
+	gone_bytes = min_u64(orphan_bytes, gone_bytes);
+	if (drain->measured)
+		word_write(&device->orphan_credit_bytes, sub_u64(unclaimed, gone_bytes));
+	device_drop_orphans(device, gone_bytes);
+	device_drop_orphans(
+		device, expired_bytes(device, orphan_bytes - gone_bytes, drain->now_ns));
 }
 
 void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 			  uint64_t now_ns)
 {
 	uint64_t stamp_ns = word_read(&device->orphan_ns);
-	uint64_t orphan_bytes = word_level(&device->orphan_bytes);
-	uint64_t written_bytes = word_read(&device->written_bytes);
-	uint64_t own_bytes;
-	uint64_t gone_bytes;
+	uint64_t age_ns = stamp_age_ns(stamp_ns, now_ns);
+	struct drain since = {
+		.now_ns = now_ns,
+		.span_ns = sub_u64(now_ns, stamp_ns),
+		.bandwidth_bps = bandwidth_bps,
+		.measured = has_statistics(device, now_ns),
+	};
 
-	if (!orphan_bytes || stamp_age_ns(stamp_ns, now_ns) < WP_MS(10))
+	if (age_ns < WP_MS(10) ||
+	    (!word_level(&device->orphan_bytes) && !is_measured(device, now_ns)))
 		return;
 	/* Why: statistics come ten times a second, and what is our own of them must be taken
 	 * from the same span. */
-	if (has_statistics(device, now_ns) &&
+	if (since.measured && age_ns < STAT_FRESH_NS &&
 	    word_read(&device->stat_written_bytes) ==
 		    word_read(&device->orphan_stat_bytes))
 		return;
 	/* Order: who moves the stamp drains for the time between. */
-	if (!word_replace(&device->orphan_ns, stamp_ns, now_ns))
-		return;
-	own_bytes = written_bytes -
-		    word_exchange(&device->orphan_written_bytes, written_bytes);
-	gone_bytes = sub_u64(
-		possible_bytes(device, sub_u64(now_ns, stamp_ns), bandwidth_bps, now_ns),
-		own_bytes);
-	/* What nobody confirms is dropped after 35 s, the kernel's own expiry. */
-	gone_bytes =
-		max_u64(gone_bytes, sub_u64(orphan_bytes,
-					    ns_to_bytes(ORPHAN_LIFE_NS, bandwidth_bps)));
-	gone_bytes = min_u64(gone_bytes, orphan_bytes);
-	word_add(&device->orphan_bytes, -gone_bytes);
-	word_add(&device->outstanding_bytes, -gone_bytes);
+	if (word_replace(&device->orphan_ns, stamp_ns, now_ns))
+		drain(device, &since);
 }
 
 void device_looked(struct wp_device *device, bool wanted, uint64_t patience_ns,

@@ -212,6 +212,85 @@ TEST(orphans_leave_by_the_devices_own_statistics)
 	assert_int_equal(device.orphan_bytes, 2400000 - 1090000);
 }
 
+/* A tenth of a second in which the device wrote so much, for whomever. */
+static void measured_tenth(struct wp_device *device, uint64_t *now_ns, uint64_t bytes)
+{
+	*now_ns += WP_MS(100);
+	device->stat_written_bytes += bytes;
+	device->stat_ns = *now_ns;
+	device_drain_orphans(device, 10000000, *now_ns);
+}
+
+TEST(what_was_written_before_it_became_an_orphan_counts)
+{
+	struct wp_device device = { .stat_written_bytes = 5000000, .stat_ns = NOW };
+	uint64_t now_ns = NOW;
+
+	device_dirtied(&device, 3000000);
+	measured_tenth(&device, &now_ns, 0);
+	/* a killed writer's, all written by somebody's sync; a second later they are orphans */
+	for (int i = 0; i < 3; i++)
+		measured_tenth(&device, &now_ns, 1500000);
+	for (int i = 0; i < 7; i++)
+		measured_tenth(&device, &now_ns, 1);
+	device_orphaned(&device, 3000000, now_ns);
+	measured_tenth(&device, &now_ns, 1);
+	assert_in_range(device.orphan_bytes, 0, 1200000);
+	assert_true(device.outstanding_bytes == device.orphan_bytes);
+}
+
+TEST(what_was_written_long_before_does_not_count)
+{
+	struct wp_device device = { .stat_written_bytes = 5000000, .stat_ns = NOW };
+	uint64_t now_ns = NOW;
+
+	device_dirtied(&device, 3000000);
+	measured_tenth(&device, &now_ns, 0);
+	measured_tenth(&device, &now_ns, 3000000);
+	/* with the helper at work, and without: nobody looked for a minute */
+	for (int i = 0; i < 200; i++)
+		measured_tenth(&device, &now_ns, 1);
+	device_orphaned(&device, 3000000, now_ns);
+	measured_tenth(&device, &now_ns, 1);
+	assert_in_range(device.orphan_bytes, 2999000, 3000000);
+
+	device = (struct wp_device){ .stat_written_bytes = 5000000, .stat_ns = NOW };
+	device_dirtied(&device, 3000000);
+	measured_tenth(&device, &now_ns, 0);
+	now_ns += WP_SEC(60);
+	device.stat_written_bytes += 100000000;
+	device.stat_ns = now_ns;
+	device_orphaned(&device, 3000000, now_ns);
+	measured_tenth(&device, &now_ns, 1);
+	assert_in_range(device.orphan_bytes, 2999000, 3000000);
+}
+
+TEST(what_nobody_confirms_is_dropped)
+{
+	struct wp_device device = { .stat_written_bytes = 5000000, .stat_ns = NOW };
+	uint64_t now_ns = NOW;
+
+	device_dirtied(&device, 3000000);
+	device_orphaned(&device, 3000000, NOW);
+	/* busy with others' files that are ours to know; at the end with nothing at all */
+	for (int i = 0; i < 340; i++) {
+		device_dirtied(&device, 1000000);
+		device_completed(&device, 1000000, now_ns);
+		measured_tenth(&device, &now_ns, 1000000);
+	}
+	assert_int_equal(device.orphan_bytes, 3000000);
+	for (int i = 0; i < 380; i++)
+		measured_tenth(&device, &now_ns, 0);
+	assert_int_equal(device.orphan_bytes, 0);
+	assert_int_equal(device.outstanding_bytes, 0);
+	/* younger ones stay */
+	device_dirtied(&device, 3000000);
+	device_orphaned(&device, 3000000, now_ns);
+	for (int i = 0; i < 340; i++)
+		measured_tenth(&device, &now_ns, 0);
+	assert_int_equal(device.orphan_bytes, 3000000);
+}
+
 TEST(overdue_with_nothing_in_flight_is_idle)
 {
 	struct wp_device device = { .look_ns = NOW, .start_ns = NOW };
@@ -328,6 +407,9 @@ int main(void)
 		cmocka_unit_test(orphans_end_at_zero),
 		cmocka_unit_test(more_orphans_do_not_stop_the_clock),
 		cmocka_unit_test(orphans_leave_by_the_devices_own_statistics),
+		cmocka_unit_test(what_was_written_before_it_became_an_orphan_counts),
+		cmocka_unit_test(what_was_written_long_before_does_not_count),
+		cmocka_unit_test(what_nobody_confirms_is_dropped),
 		cmocka_unit_test(overdue_with_nothing_in_flight_is_idle),
 		cmocka_unit_test(below_its_background_line_is_idle),
 		cmocka_unit_test(unwatched_for_longer_than_patience_is_idle),
