@@ -39,17 +39,13 @@ void device_completed(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 /* @bytes that were some file's can not be asked for any more. */
 void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns);
 
-<<<<<<< HEAD
 /* @bytes will never be written: no completion, no progress. */
 void device_cancelled(struct wp_device *device, uint64_t bytes);
 
-/* Orphans leave at the device's bandwidth, as far as its own completions did not use it. */
-=======
 /*
  * Orphans leave as the device writes more than its own completions: by its statistics where the
  * helper brings them, else by its bandwidth. After 35 s to 70 s they leave anyway.
  */
->>>>>>> e35df19 (shm: orphans leave, whenever they were written)
 void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 			  uint64_t now_ns);
 
