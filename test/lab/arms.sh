@@ -174,3 +174,42 @@ arm_fair()
 		{ sum += $2 - $1 } END { printf "%.3f", sum / bytes }')
 	lab_remove
 }
+
+# What the kernel counts as outstanding on the device, in bytes.
+arm_outstanding()
+{
+	awk '/^Bdi(Writeback|Reclaimable):/ { sum += $2 * 1024 } END { print sum + 0 }' \
+		"/sys/kernel/debug/bdi/$LAB_ID/stats"
+}
+
+# arm_change FS FROM_BPS TO_BPS [WRAPPER...]: a dd without end, the device's speed changes
+# in its twentieth second. ARM[settled_s] is when no more than 2 s of the new speed were
+# outstanding for good, ARM[used_share] what reached the device in the tenth second.
+arm_change()
+{
+	local fs=$1 from=$2 to=$3
+	local pid start now i bytes
+
+	shift 3
+	ARM=()
+	lab_make "$fs" "$(arm_device_mb $(((from + to) * 30 / 1048576)))" "$from" || return
+	lab_forget
+	setsid "$@" dd if=/dev/zero of="$LAB_MNT/big" bs=64k status=none &
+	pid=$!
+	lab_run sleep 20
+	lab_cap "$to" || return
+	start=${EPOCHREALTIME/./}
+	ARM[settled_s]=0
+	for ((i = 0; i < 80; i++)); do
+		lab_run sleep 0.25
+		now=$((${EPOCHREALTIME/./} - start))
+		[ "$(arm_outstanding)" -le $((2 * to)) ] ||
+			ARM[settled_s]=$(arm_ratio $now 1000000 1)
+		[ $now -lt 9000000 ] || [ "${bytes:-}" ] || bytes=$(lab_written)
+		[ $now -lt 10000000 ] || [ "${ARM[used_share]:-}" ] ||
+			ARM[used_share]=$(arm_ratio $(($(lab_written) - bytes)) "$to" 3)
+	done
+	lab_cap 0
+	{ kill -KILL -- -$pid && wait $pid; } 2>/dev/null
+	lab_remove
+}
