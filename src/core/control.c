@@ -103,14 +103,30 @@ static void restamp_fall(struct control *control, const struct window_sample *sa
 	control->low_bps = low_bps;
 }
 
+/* Where the bandwidth jumps, the base rate goes with it: it is a part of it. */
+static void scale_base(struct control *control, uint64_t from_bps, uint64_t to_bps)
+{
+	struct ratelimit *ratelimit = &control->ratelimit;
+
+	ratelimit->base_bps = mul_div(ratelimit->base_bps, to_bps, max_u64(from_bps, 1));
+	ratelimit->balanced_bps =
+		mul_div(ratelimit->balanced_bps, to_bps, max_u64(from_bps, 1));
+}
+
+static void lift(struct control *control, uint64_t rate_bps)
+{
+	uint64_t known_bps = control->bandwidth.avg_bps;
+
+	if (!known_bps || rate_bps <= known_bps)
+		return;
+	bandwidth_raise(&control->bandwidth, rate_bps);
+	scale_base(control, known_bps, rate_bps);
+}
+
 /* Bandwidth, base rate and window of a device that has become slow go with it at once. */
 static void fall(struct control *control, uint64_t rate_bps)
 {
-	uint64_t known_bps = control->bandwidth.avg_bps;
-	struct ratelimit *ratelimit = &control->ratelimit;
-
-	ratelimit->base_bps = mul_div(ratelimit->base_bps, rate_bps, known_bps);
-	ratelimit->balanced_bps = min_u64(ratelimit->balanced_bps, ratelimit->base_bps);
+	scale_base(control, control->bandwidth.avg_bps, rate_bps);
 	bandwidth_fall(&control->bandwidth, rate_bps);
 	if (control->speed.bps)
 		speed_set(&control->speed, rate_bps);
@@ -206,7 +222,7 @@ static void spread(struct control *control, const struct control_sample *sample)
 
 	if (!known_bps || shown_bps <= known_bps)
 		return;
-	bandwidth_raise(&control->bandwidth, shown_bps);
+	lift(control, shown_bps);
 	if (shown_bps > known_bps + known_bps / 4)
 		window_hold_anew(&control->window);
 }
@@ -324,7 +340,7 @@ void control_step(struct control *control, const struct control_sample *sample,
 	base_update(control, sample, bounds);
 	control->wall_bytes =
 		max_u64(control->wall_bytes, control_limit_bytes(control, bounds));
-	if (window_step(&control->window, &window) && control->bandwidth.avg_bps)
-		bandwidth_raise(&control->bandwidth, control->window.kept_bps);
+	if (window_step(&control->window, &window))
+		lift(control, control->window.kept_bps);
 	spread(control, sample);
 }
