@@ -85,7 +85,7 @@ eventually()
 	for signal in TERM INT KILL SEGV PIPE; do
 		run --separate-stderr python3 -c 'import subprocess, sys, signal
 print(subprocess.run(sys.argv[2:]).returncode + getattr(signal, "SIG" + sys.argv[1]))' \
-			"$signal" "$writepace" -s sh -c "kill -$signal \$\$"
+			"$signal" env --default-signal "$writepace" -s sh -c "kill -$signal \$\$"
 		[ "$output" = 0 ] || complain "$signal"
 	done
 	run ! compgen -G 'core*'
