@@ -11,7 +11,8 @@
 #	k*hold    with the mean hold: 1 is the bound of overshoot, 2 that of stability
 #	margin    2 / (k*hold): so much more gain or hold would do no harm
 #	written   by what the bandwidth would have given
-#	turns     changes of the base rate's direction from second 2 on
+#	turns     changes of the base rate's direction from second 2 on; where the bandwidth jumps and
+#	          takes it along by the same factor, that is none of its own
 
 BEGIN { FS = "\t" }
 
@@ -25,12 +26,14 @@ $(at["task"]) >= writers { writers = $(at["task"]) + 1 }
 
 $(at["time_s"]) > 2 && $(at["time_s"]) <= to {
 	base = $(at["base_bps"])
-	if (last && base != last) {
+	bandwidth = $(at["bandwidth_bps"])
+	if (last && base != last && !taken_along()) {
 		way = base > last ? 1 : -1
 		turns += way == -before
 		before = way
 	}
 	last = base
+	last_bandwidth = bandwidth
 }
 
 $(at["time_s"]) < from || $(at["time_s"]) > to { next }
@@ -79,4 +82,10 @@ END {
 		hold * 1e3, longest * 1e3, k * hold, 2 / (k * hold), mean,
 		sqrt(level_squares / rows - mean * mean),
 		(last_written - first_written) / (last_s - first_s) / (bandwidth_sum / rows), turns
+}
+
+function taken_along(off)
+{
+	off = base / last * last_bandwidth / bandwidth - 1
+	return bandwidth != last_bandwidth && off < 0.01 && off > -0.01
 }

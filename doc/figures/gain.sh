@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 
 echo "traced:"
 echo "scenario     window   writers  u     z    k, 1/s   hold, longest ms k*hold margin level deviation written turns"
-for scenario in one equal-2 equal-10 equal-100 ten-slowest faster; do
+for scenario in one equal-2 equal-10 equal-100 ten-slowest faster headroom headroom-10; do
 	"$sim" $scenario --trace "$work/trace" >/dev/null ||
 		{ echo "gain.sh: $scenario keeps not all promises" >&2; exit 1; }
 	for window in "5 15" "30 40" "70 80"; do
