@@ -14,7 +14,7 @@ set -euo pipefail
 here=$(CDPATH='' cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 sim=${WRITEPACE_BUILD:-$here/../../build}/test/sim/sim
 folder=$here
-figures=(start converge speed move window)
+figures=(start converge speed move window headroom)
 export LC_ALL=C TZ=UTC
 
 fail()
@@ -181,6 +181,33 @@ draw_window()
 		set yrange [32:2048]
 		plot "window" using 1:($2/1024) with steps lw 2 lc rgb blue title "window", \
 		"unit" using 1:($2/1024) with steps lw 1 lc rgb orange title "unit"
+	END
+}
+
+# Others come at 20 s, there is headroom for them from 40 s on, at 105 s they have gone.
+draw_headroom()
+{
+	curve outstanding headroom outstanding_bytes 0.2 from=10 to=120
+	curve limit headroom limit_bytes 0.2 from=10 to=120
+	curve bandwidth headroom bandwidth_bps 0.5 from=10 to=120
+	plot headroom 800,400 <<-'END'
+		set xlabel "seconds"
+		set ylabel "MB, MB/s"
+		set logscale y 2
+		set xrange [10:120]
+		set yrange [0.25:24]
+		set ytics (0.25, 0.5, 1, 2, 4, 8, 16)
+		set key at 100,5
+		set arrow from 20,0.25 to 20,15 nohead dt 3 lc rgb grey
+		set arrow from 40,0.25 to 40,15 nohead dt 3 lc rgb grey
+		set arrow from 105,0.25 to 105,15 nohead dt 3 lc rgb grey
+		set label "others come" at 20,18 center
+		set label "headroom" at 40,18 center
+		set label "they have gone" at 105,18 center
+		plot "limit" using 1:($2/1e6) with lines lw 2 lc rgb red title "limit", \
+		"bandwidth" using 1:($2/1e6) with lines lw 1.5 dt 2 lc rgb green \
+			title "bandwidth known", \
+		"outstanding" using 1:($2/1e6) with lines lw 1 lc rgb blue title "outstanding"
 	END
 }
 
