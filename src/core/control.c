@@ -63,8 +63,7 @@ static void bandwidth_update(struct control *control, const struct control_sampl
 		sub_u64(sample->written_bytes, control->bandwidth_written_bytes);
 	bool known = control->bandwidth.avg_bps && !control->bandwidth_given;
 
-	if (sample->idle_ns > control->bandwidth_stamp_ns ||
-	    (control->held_bps && !control->spacing.crowded)) {
+	if (sample->idle_ns > control->bandwidth_stamp_ns || control->held_bps) {
 		restamp_bandwidth(control, sample);
 		return;
 	}
@@ -123,11 +122,16 @@ static void lift(struct control *control, uint64_t rate_bps)
 	scale_base(control, known_bps, rate_bps);
 }
 
-/* Bandwidth, base rate and window of a device that has become slow go with it at once. */
-static void fall(struct control *control, uint64_t rate_bps)
+static void set_bandwidth(struct control *control, uint64_t rate_bps)
 {
 	scale_base(control, control->bandwidth.avg_bps, rate_bps);
 	bandwidth_fall(&control->bandwidth, rate_bps);
+}
+
+/* Bandwidth, base rate and window of a device that has become slow go with it at once. */
+static void fall(struct control *control, uint64_t rate_bps)
+{
+	set_bandwidth(control, rate_bps);
 	if (control->speed.bps)
 		speed_set(&control->speed, rate_bps);
 	control->window.kept_bps = rate_bps;
@@ -146,7 +150,7 @@ static void watch_fall(struct control *control, const struct window_sample *samp
 		sub_u64(sample->written_bytes, control->fall_written_bytes);
 	uint64_t rate_bps = rate_of(written_bytes, elapsed_ns);
 
-	if (!control->bandwidth.avg_bps || !sample->busy ||
+	if (!control->bandwidth.avg_bps || !sample->busy || control->held_bps ||
 	    elapsed_ns > 4 * BANDWIDTH_FALL_NS) {
 		restamp_fall(control, sample, 0);
 		return;
@@ -258,8 +262,7 @@ static struct window_sample window_sample(const struct control *control,
 	struct window_sample window = {
 		.now_ns = sample->now_ns,
 		.written_bytes = sample->written_bytes,
-		.busy = sample->idle_ns <= control->stamp_ns &&
-			(!control->held_bps || control->spacing.crowded),
+		.busy = sample->idle_ns <= control->stamp_ns,
 		.edge = !control->moving &&
 			sample->written_bytes != control->seen_written_bytes,
 		.cap_bytes = ns_to_bytes(
@@ -295,10 +298,11 @@ static uint64_t held_bps(const struct control *control, uint64_t others_bps,
 static void speed_update(struct control *control, const struct window_sample *window,
 			 uint64_t others_bps, const struct bounds *bounds)
 {
-	struct speed_sample sample = {
+	struct speed_sample speed = {
 		.now_ns = window->now_ns,
 		.written_bytes = window->written_bytes,
 		.others_bps = others_bps,
+		.held_bps = control->held_bps,
 		.saturated =
 			window->busy && control->bandwidth.avg_bps && !control->stalled,
 		.moving = control->moving,
@@ -307,9 +311,8 @@ static void speed_update(struct control *control, const struct window_sample *wi
 	bool held = control->held_bps;
 
 	/* Why: the filters' bandwidth still holds the burst credit of the first second. */
-	if (speed_step(&control->speed, &sample))
-		bandwidth_fall(&control->bandwidth,
-			       sub_u64(control->speed.bps, others_bps));
+	if (speed_step(&control->speed, &speed))
+		set_bandwidth(control, sub_u64(control->speed.bps, others_bps));
 	control->held_bps = held_bps(control, others_bps, bounds);
 	/* a probe that was under way would go on for good */
 	if (control->held_bps && !held)
@@ -340,6 +343,8 @@ void control_step(struct control *control, const struct control_sample *sample,
 	base_update(control, sample, bounds);
 	control->wall_bytes =
 		max_u64(control->wall_bytes, control_limit_bytes(control, bounds));
+	/* Why: what a larger window would bring does not show below the device's speed. */
+	window.busy = window.busy && !control->held_bps;
 	if (window_step(&control->window, &window))
 		lift(control, control->window.kept_bps);
 	spread(control, sample);

@@ -29,8 +29,6 @@ uint64_t spacing_step(struct spacing *spacing, const struct spacing_sample *samp
 	if (elapsed_ns < SPACING_EPOCH_NS ||
 	    (!busy && sample->starts - spacing->epoch_starts < SPACING_STARTS))
 		return 0;
-	spacing->crowded = sample->busy_starts - spacing->epoch_busy_starts >=
-			   sample->starts - spacing->epoch_starts;
 	begin_epoch(spacing, sample);
 	if (busy || sample->held) {
 		spacing->gain_q10 = SPACING_GAIN_Q10;

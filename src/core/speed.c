@@ -25,6 +25,11 @@ static void take(struct speed *speed, uint64_t rate_bps)
 		speed->bps = (3 * old_bps + rate_bps) / 4;
 }
 
+static bool keeps_up(const struct speed_sample *sample, uint64_t rate_bps)
+{
+	return sample->held_bps && rate_bps >= sample->held_bps - sample->held_bps / 32;
+}
+
 /* Why not in a pause of the completions: what follows it belongs to the epoch, too. */
 static bool is_over(const struct speed_sample *sample, uint64_t elapsed_ns,
 		    uint64_t span_ns)
@@ -37,6 +42,8 @@ static bool is_over(const struct speed_sample *sample, uint64_t elapsed_ns,
 bool speed_step(struct speed *speed, const struct speed_sample *sample)
 {
 	uint64_t elapsed_ns = sub_u64(sample->now_ns, speed->begin_ns);
+	uint64_t rate_bps = rate_of(
+		sub_u64(sample->written_bytes, speed->begin_written_bytes), elapsed_ns);
 	bool settled = speed->settled;
 
 	if (!sample->saturated) {
@@ -47,16 +54,13 @@ bool speed_step(struct speed *speed, const struct speed_sample *sample)
 		begin(speed, sample, 0);
 		return false;
 	}
-	if (!is_over(sample, elapsed_ns,
-		     speed->settled ? SPEED_EPOCH_NS : SPEED_SETTLE_NS))
+	if (!is_over(sample, elapsed_ns, settled ? SPEED_EPOCH_NS : SPEED_SETTLE_NS))
 		return false;
-	if (settled)
-		take(speed,
-		     rate_of(sub_u64(sample->written_bytes, speed->begin_written_bytes),
-			     elapsed_ns) +
-			     sample->others_bps);
 	begin(speed, sample, 1);
-	return settled;
+	if (!settled || keeps_up(sample, rate_bps))
+		return false;
+	take(speed, rate_bps + sample->others_bps);
+	return true;
 }
 
 void speed_set(struct speed *speed, uint64_t rate_bps)

@@ -7,6 +7,9 @@
  * that its queue runs empty between two units, needs better: what completes in two seconds or
  * more of saturated writing, the first second left out, from one edge of the completions to
  * another.
+ *
+ * A device that is given less than it could take shows its speed only when it does not even take
+ * that: then it has become slower.
  */
 #ifndef WP_CORE_SPEED_H
 #define WP_CORE_SPEED_H
@@ -27,6 +30,7 @@ struct speed_sample {
 	uint64_t now_ns;
 	uint64_t written_bytes; /* completions for us, ever */
 	uint64_t others_bps;    /* what it writes for others beside that */
+	uint64_t held_bps;      /* it is given no more than that, 0 = all it takes */
 	bool saturated;         /* all the time since the sample before */
 	bool moving;            /* something has completed since then */
 	bool edge;              /* completions begin again after a pause */

@@ -45,8 +45,10 @@ declare -A ARM
 # arm_beside "PROBE..." FS RATE SIZE_MB [WRAPPER...]: dd of ARM_SOURCE. Beside it run the
 # probes and the kernel's own count, from one second before the dd to three seconds after
 # the sync. Results in ARM[metric]. With ARM_KNOWN=1 the same was copied there once before,
-# with nobody beside it: the device's speed is known.
+# with nobody beside it: the device's speed is known. ARM_PROBE_UNDER is what the probes run
+# under: nothing, or the wrapper.
 ARM_KNOWN=0
+ARM_PROBE_UNDER=()
 arm_beside()
 {
 	local probes=$1 fs=$2 rate=$3 size_mb=$4
@@ -68,7 +70,8 @@ arm_beside()
 	"$LAB_WATCH" "$LAB_ID" >"$LAB_TMP/watch" &
 	watch_pid=$!
 	for probe in $probes; do
-		"$LAB_PROBE" "$probe" "$LAB_MNT/$probe" >"$LAB_TMP/probe.$probe" &
+		"${ARM_PROBE_UNDER[@]}" "$LAB_PROBE" "$probe" "$LAB_MNT/$probe" \
+			>"$LAB_TMP/probe.$probe" &
 		probe_pids[$probe]=$!
 	done
 	lab_run sleep 1

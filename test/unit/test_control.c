@@ -332,12 +332,21 @@ TEST(headroom_follows_a_device_that_is_slower_than_that)
 {
 	struct device device = held();
 
-	for (int i = 0; i < 1000; i++) {
-		device.sample.starts++;
-		device.sample.busy_starts++;
-		run(&device, WP_MS(10), 8000000);
-	}
+	run(&device, WP_SEC(6), 8000000);
 	assert_near(device.control.speed.bps, 8000000, 100000);
+	run(&device, WP_SEC(6), 1000000);
+	assert_near(device.control.speed.bps, 1000000, 20000);
+}
+
+TEST(headroom_takes_a_writer_that_wants_less_for_no_slower_device)
+{
+	struct device device = held();
+
+	for (int i = 0; i < 1000; i++) {
+		device.sample.idle_ns = device.sample.now_ns + 1;
+		run(&device, WP_MS(10), 4000000);
+	}
+	assert_int_equal(device.control.speed.bps, 10000000);
 }
 
 TEST(window_shrinks_to_the_latency_target_at_once)
@@ -592,6 +601,8 @@ int main(void)
 		cmocka_unit_test(headroom_waits_until_the_speed_is_known),
 		cmocka_unit_test(headroom_leaves_what_is_known_alone),
 		cmocka_unit_test(headroom_follows_a_device_that_is_slower_than_that),
+		cmocka_unit_test(
+			headroom_takes_a_writer_that_wants_less_for_no_slower_device),
 		cmocka_unit_test(window_shrinks_to_the_latency_target_at_once),
 		cmocka_unit_test(window_is_not_judged_while_the_device_is_idle),
 		cmocka_unit_test(units_that_find_the_device_free_are_spread_less),
