@@ -801,6 +801,46 @@ static void headroom_even(void)
 	headroom_beside(&disk, 1, 5);
 }
 
+/* Held for four minutes, nobody else there: what is known of the device must not sink. */
+static void headroom_long(void)
+{
+	const struct scale_disk deep = { .rate_bps = 100000000, .latency_ns = WP_MS(1) };
+
+	scale_add_device(&deep);
+	add_tasks(0, 1);
+	run(20);
+	scale.devices[0].bounds.headroom_pm = 30;
+	run(240);
+	at_least("speed known, by the device's",
+		 (double)scale.devices[0].control.speed.bps / rate_of_disk(0), 0.97);
+	at_least("throughput by the device's",
+		 rate(0, WRITTEN, now() - 100, now()) / rate_of_disk(0), 0.94);
+	scale.devices[0].bounds.headroom_pm = 0;
+	run(10);
+	at_least("throughput as soon as it is over",
+		 rate(0, WRITTEN, now() - 25, now()) / rate_of_disk(0), 0.97);
+}
+
+/* It becomes a fifth slower, and then ten times, while it is held. */
+static void headroom_slower(void)
+{
+	scale_add_device(&capped);
+	add_tasks(0, 2);
+	run(20);
+	scale.devices[0].bounds.headroom_pm = 30;
+	run(10);
+	scale.devices[0].disk.rate_bps = capped.rate_bps * 4 / 5;
+	run(10);
+	at_most("a fifth slower: error of the speed known after 10 s",
+		fabs((double)scale.devices[0].control.speed.bps / rate_of_disk(0) - 1),
+		0.03);
+	scale.devices[0].disk.rate_bps = capped.rate_bps / 10;
+	run(10);
+	at_most("ten times slower: error of the speed known after 10 s",
+		fabs((double)scale.devices[0].control.speed.bps / rate_of_disk(0) - 1),
+		0.1);
+}
+
 /* Each command costs 5 ms beside its bytes at 20 MB/s. */
 static void stick(void)
 {
@@ -1316,6 +1356,10 @@ const struct scenario scenarios[] = {
 	{ "headroom-10", "ten writers, others use the device", headroom_of_ten },
 	{ "headroom-even", "one writer, others use a device without slices",
 	  headroom_even },
+	{ "headroom-long", "headroom for four minutes on a device that needs depth",
+	  headroom_long },
+	{ "headroom-slower", "a device that becomes slower under headroom",
+	  headroom_slower },
 	{ "stick", "a device whose commands cost 5 ms each", stick },
 	{ "credit", "bursts after idling, with a credit of 24 MB", credit },
 	{ "ratios", "two devices under a ceiling, with shares promised and bounded",
