@@ -56,3 +56,10 @@ uint64_t bandwidth_assumed_bps(const struct bandwidth *bandwidth)
 {
 	return bandwidth->avg_bps ? bandwidth->avg_bps : BANDWIDTH_INIT_BPS;
 }
+
+uint64_t bandwidth_likely_bps(const struct bandwidth *bandwidth)
+{
+	if (!bandwidth->avg_bps && bandwidth->last_bps)
+		return bandwidth->last_bps;
+	return bandwidth_assumed_bps(bandwidth);
+}

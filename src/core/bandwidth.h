@@ -44,4 +44,7 @@ void bandwidth_fall(struct bandwidth *bandwidth, uint64_t rate_bps);
 /* avg_bps, or what is assumed while it is unknown. */
 uint64_t bandwidth_assumed_bps(const struct bandwidth *bandwidth);
 
+/* The same, but the average so far while it is unknown: how long something is likely to take. */
+uint64_t bandwidth_likely_bps(const struct bandwidth *bandwidth);
+
 #endif

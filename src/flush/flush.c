@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "flush/flush.h"
 
+#include "base/fixed.h"
 #include "base/order.h"
 #include "base/stamp.h"
 #include "core/spacing.h"
@@ -85,20 +86,24 @@ static uint64_t dirty_in(const struct flush_file *flush, uint64_t offset_bytes,
 
 /*
  * The first offset from the cursor on whose next unit holds something dirty: steps that double
- * over clean ranges, then halves back. False when there is none up to the end of the file.
+ * over clean ranges, then halves back. Returns how much that is, 0 when there is none up to the
+ * end of the file.
  */
-static bool next_dirty(const struct flush_file *flush, uint64_t unit_bytes,
-		       uint64_t *offset_bytes)
+static uint64_t next_dirty(const struct flush_file *flush, uint64_t unit_bytes,
+			   uint64_t *offset_bytes)
 {
 	uint64_t at_bytes = *offset_bytes;
 	uint64_t step_bytes = unit_bytes;
 
 	for (int probe = 0; probe < MAX_PROBES; probe++) {
+		uint64_t dirty_bytes;
+
 		if (flush->size_bytes && at_bytes >= flush->size_bytes)
-			return false;
-		if (!dirty_in(flush, at_bytes, step_bytes)) {
+			return 0;
+		dirty_bytes = dirty_in(flush, at_bytes, step_bytes);
+		if (!dirty_bytes) {
 			if (at_bytes > INT64_MAX - 2 * step_bytes)
-				return false;
+				return 0;
 			at_bytes += step_bytes;
 			if (step_bytes < WP_GIB(64))
 				step_bytes *= 2;
@@ -106,22 +111,28 @@ static bool next_dirty(const struct flush_file *flush, uint64_t unit_bytes,
 			step_bytes /= 2;
 		} else {
 			*offset_bytes = at_bytes;
-			return true;
+			return dirty_bytes;
 		}
 	}
-	return false;
+	return 0;
 }
 
-/* One unit at the cursor, which turns round at the end. 0: nothing found. */
+/*
+ * One unit at the cursor, which turns round at the end. Returns what of it was dirty, 0: nothing
+ * found.
+ */
 static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
 {
 	uint64_t cursor_bytes = word_read(&flush->file->cursor_bytes);
 	uint64_t offset_bytes = cursor_bytes;
+	uint64_t dirty_bytes;
 	int error;
 
-	if (!next_dirty(flush, unit_bytes, &offset_bytes)) {
+	dirty_bytes = next_dirty(flush, unit_bytes, &offset_bytes);
+	if (!dirty_bytes) {
 		offset_bytes = word_read(&flush->file->low_bytes);
-		if (!next_dirty(flush, unit_bytes, &offset_bytes))
+		dirty_bytes = next_dirty(flush, unit_bytes, &offset_bytes);
+		if (!dirty_bytes)
 			return 0;
 	}
 	/* Order: who moves the cursor starts that unit; another takes the next one. */
@@ -131,8 +142,8 @@ static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
 	error = kernel_start_writeback(flush->fd, offset_bytes, unit_bytes);
 	if (error)
 		return error;
-	file_started(flush->file, flush->device, unit_bytes);
-	return (int64_t)unit_bytes;
+	file_started(flush->file, flush->device, dirty_bytes);
+	return (int64_t)dirty_bytes;
 }
 
 /*
@@ -169,6 +180,16 @@ struct flush_pace flush_pace_of(const struct control *control, uint64_t now_ns)
 	};
 }
 
+/* Of a unit of which less was dirty only its part of the time is used up. */
+static void give_back(struct wp_device *device, uint64_t started_bytes,
+		      const struct flush_pace *pace)
+{
+	if (!pace->forced && started_bytes < pace->unit_bytes)
+		word_add(&device->start_ns,
+			 -mul_div(pace->interval_ns, pace->unit_bytes - started_bytes,
+				  pace->unit_bytes));
+}
+
 int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 		    const struct flush_pace *pace)
 {
@@ -185,6 +206,7 @@ int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 		if (!started)
 			break;
 		word_add(&flush->device->starts, 1);
+		give_back(flush->device, (uint64_t)started, pace);
 		started_bytes += (uint64_t)started;
 	}
 	return (int64_t)started_bytes;

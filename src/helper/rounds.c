@@ -56,7 +56,7 @@ static bool drain_orphans(struct wp_segment *map, uint64_t now_ns)
 		if (!word_read(&device->key) || !device_outstanding_bytes(device))
 			continue;
 		device_control(device, &control);
-		device_drain_orphans(device, bandwidth_assumed_bps(&control.bandwidth),
+		device_drain_orphans(device, bandwidth_likely_bps(&control.bandwidth),
 				     now_ns);
 		outstanding = true;
 	}

@@ -139,7 +139,7 @@ static uint64_t patience_ns(const struct control *control)
 	uint64_t unit_bytes = flush_pace_of(control, 0).unit_bytes;
 
 	return clamp_u64(
-		bytes_to_ns(unit_bytes, bandwidth_assumed_bps(&control->bandwidth)) / 2,
+		bytes_to_ns(unit_bytes, bandwidth_likely_bps(&control->bandwidth)) / 2,
 		STEP_MIN_NS, STEP_MAX_NS);
 }
 

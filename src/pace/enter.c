@@ -63,6 +63,8 @@ void slow_leave(struct slow *slow)
 	 * the window that outlives them keeps it shut for all others. */
 	if (slow->flush.file)
 		file_release(slow->flush.file, slow->flush.device);
+	if (slow->flush.device)
+		device_unwatch(slow->flush.device, slow->watch_ns);
 	slow->task->inside_ns = 0;
 }
 

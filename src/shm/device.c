@@ -9,6 +9,7 @@
 #define BELIEF_BYTES WP_GIB(1024) /* more outstanding than this is damage */
 
 #define CEILING_TRIES 64
+#define WATCH_MAX_NS WP_MS(100)
 #define STAT_FRESH_NS WP_SEC(1)
 #define CREDIT_NS WP_SEC(2)
 #define ORPHAN_LIFE_NS WP_SEC(35)
@@ -247,6 +248,23 @@ uint64_t device_ceiling_ns(struct wp_device *device, uint64_t bytes, uint64_t ra
 			break;
 	}
 	return next_ns;
+}
+
+uint64_t device_watch(struct wp_device *device, uint64_t own_ns, uint64_t until_ns,
+		      uint64_t now_ns)
+{
+	uint64_t seen_ns = word_read(&device->watch_ns);
+
+	/* Why: a claim of the far future is damage. */
+	if (seen_ns != own_ns && seen_ns > now_ns && seen_ns - now_ns < WATCH_MAX_NS)
+		return 0;
+	return word_replace(&device->watch_ns, seen_ns, until_ns) ? until_ns : 0;
+}
+
+void device_unwatch(struct wp_device *device, uint64_t own_ns)
+{
+	if (own_ns)
+		word_replace(&device->watch_ns, own_ns, 0);
 }
 
 void device_control(const struct wp_device *device, struct control *control)

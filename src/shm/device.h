@@ -67,6 +67,15 @@ void device_looked(struct wp_device *device, bool wanted, uint64_t patience_ns,
 uint64_t device_ceiling_ns(struct wp_device *device, uint64_t bytes, uint64_t rate_bps,
 			   uint64_t now_ns);
 
+/*
+ * Of those who sleep one is enough to start the next unit in time. Claim that until @until_ns, or
+ * go on with the claim @own_ns; returns the claim, 0 when somebody else has it. A claim ends by
+ * itself.
+ */
+uint64_t device_watch(struct wp_device *device, uint64_t own_ns, uint64_t until_ns,
+		      uint64_t now_ns);
+void device_unwatch(struct wp_device *device, uint64_t own_ns);
+
 /* Copy the control state; words may be of two steps, each is valid by itself. */
 void device_control(const struct wp_device *device, struct control *control);
 

@@ -331,7 +331,7 @@ static void start_units(struct scale_device *device)
 
 static uint64_t service_ns(const struct scale_device *device, uint64_t bytes)
 {
-	return bytes_to_ns(bytes, bandwidth_assumed_bps(&device->control.bandwidth));
+	return bytes_to_ns(bytes, bandwidth_likely_bps(&device->control.bandwidth));
 }
 
 static void note_look(struct scale_device *device, bool wanted)
