@@ -16,7 +16,7 @@ RATE=10485760
 lab_require ext4 || skip_all "$LAB_WHY"
 
 for writers in 10 100; do
-	arm_fair ext4 $RATE $writers 8 12 "$LAB_WRITEPACE" || bail_out "$LAB_WHY"
+	arm_fair ext4 $RATE $writers 10 15 "$LAB_WRITEPACE" || bail_out "$LAB_WHY"
 	compare "$writers writers: Jain's index" "${ARM[jain]}" ge 0.98
 	compare "$writers writers: the device is theirs" "${ARM[writers_share]}" ge 0.9
 done

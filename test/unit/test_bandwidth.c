@@ -121,6 +121,8 @@ TEST(unknown_is_assumed_to_do_100_mib)
 	struct bandwidth bandwidth = { .last_bps = 5 };
 
 	assert_int_equal(bandwidth_assumed_bps(&bandwidth), 104857600);
+	assert_int_equal(bandwidth_likely_bps(&bandwidth), 5);
+	bandwidth.last_bps = 0;
 	assert_int_equal(bandwidth_likely_bps(&bandwidth), 104857600);
 	bandwidth.last_bps = 7;
 	assert_int_equal(bandwidth_assumed_bps(&bandwidth), 104857600);
