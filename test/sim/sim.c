@@ -25,7 +25,7 @@ static int usage(void)
 static int list(void)
 {
 	for (unsigned i = 0; i < scenario_count; i++)
-		printf("%-14s%s\n", scenarios[i].name, scenarios[i].about);
+		printf("%-16s%s\n", scenarios[i].name, scenarios[i].about);
 	return 0;
 }
 
