@@ -2,7 +2,7 @@
 /*
  * The segment: what all paced processes of a user share. Fixed-width words, no pointers.
  *
- *   header | 2 domains | 256 devices | 4096 tasks | 8192 files
+ *   header | 2 domains | 256 devices | 4096 tasks | 8192 files | settings | 4096 notes
  *
  * Every word is either counted (atomic add), replaced (compare-and-swap from a value read), or
  * claimed (compare-and-swap from 0). Nobody waits for anybody, a process may die between any
@@ -22,6 +22,7 @@
 #define WP_TASKS 4096u
 #define WP_FILES 8192u
 #define WP_CONTROL_WORDS 48u /* room for struct control */
+#define WP_VERDICT_WORDS 28u /* room for struct verdict */
 
 #define WP_PERIOD_AUTO UINT64_MAX /* in header.period_ns: core/period.h chooses */
 
@@ -161,6 +162,34 @@ struct wp_file {
 	uint64_t reserved[6];
 };
 
+/* What a person set while programs run (writepacectl set), 0 = nothing; replaced. */
+struct wp_device_setting {
+	uint64_t rate_bps;
+	uint64_t max_bytes;
+	uint64_t reserved[6];
+};
+
+struct wp_settings {
+	uint64_t limit_bytes; /* over all devices */
+	uint64_t drain_ns;
+	uint64_t reserved[6];
+	struct wp_device_setting devices[WP_DEVICES];
+};
+
+/* What a task tells those who look: its sums, and its last verdict. Written by it alone. */
+struct wp_note {
+	uint64_t id;         /* of the task whose note it is, and its start */
+	uint64_t start_ns;   /* other ones than in the slot of the task: not its note */
+	uint64_t set_weight; /* by writepacectl, 0 = nothing */
+	uint64_t charged_bytes;
+	uint64_t uncovered_bytes;
+	uint64_t sleeps;
+	uint64_t slept_ns;
+	uint64_t reserved[4];
+	uint64_t verdicts;                  /* counted, when the words are written */
+	uint64_t verdict[WP_VERDICT_WORDS]; /* struct verdict */
+};
+
 struct wp_segment {
 	struct wp_header header;
 	struct fprop_domain writeout; /* members: devices, events: bytes written out */
@@ -168,12 +197,15 @@ struct wp_segment {
 	struct wp_device devices[WP_DEVICES];
 	struct wp_task tasks[WP_TASKS];
 	struct wp_file files[WP_FILES];
+	struct wp_settings settings;
+	struct wp_note notes[WP_TASKS]; /* of the tasks in the same slots */
 };
 
 _Static_assert(sizeof(struct wp_header) == 256, "layout");
 _Static_assert(sizeof(struct wp_device) == 1024, "layout");
 _Static_assert(sizeof(struct wp_task) == 64, "layout");
 _Static_assert(sizeof(struct wp_file) == 128, "layout");
+_Static_assert(sizeof(struct wp_note) == 320, "layout");
 _Static_assert(sizeof(struct wp_segment) < (4u << 20), "at most 4 MiB");
 
 #endif

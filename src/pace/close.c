@@ -34,7 +34,7 @@ static void drain(struct slow *slow)
 	if (slow->manner == PACE_NO_SLEEP)
 		return;
 	if (word_read(&slow->flush.file->accounted_bytes) > window_bytes)
-		word_add(&slow->process->totals.sleeps, 1);
+		slow_count_sleep(slow);
 	while (word_read(&slow->flush.file->accounted_bytes) > window_bytes &&
 	       slow->now_ns < until_ns) {
 		if (!slow_sleep(slow, until_ns))

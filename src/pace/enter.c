@@ -11,6 +11,9 @@
 #include "shm/device.h"
 #include "shm/file.h"
 
+#define DRAIN_MIN_NS WP_MS(10)
+#define DRAIN_MAX_NS WP_SEC(3600)
+#define RATE_MIN_BPS WP_KIB(64)
 #define STALE_NS WP_SEC(1) /* nobody is inside for so long: a long jump left it */
 
 /* What the helper and the last sweep know of the whole. */
@@ -26,6 +29,19 @@ static void see_others(struct slow *slow)
 	slow->bounds.pressure_q10 = word_read(&header->pressure_q10);
 	if (kernel_bytes)
 		slow->bounds.kernel_bytes = kernel_bytes;
+}
+
+/* What a person set for all since the program began; damage must not stop anybody. */
+static void see_settings(struct slow *slow)
+{
+	const struct wp_settings *settings = &slow->process->segment.map->settings;
+	uint64_t limit_bytes = word_read(&settings->limit_bytes);
+	uint64_t drain_ns = word_read(&settings->drain_ns);
+
+	if (limit_bytes)
+		slow->bounds.ceiling_bytes = max_u64(limit_bytes, LIMITS_ROOM_BYTES);
+	if (drain_ns)
+		slow->bounds.drain_ns = clamp_u64(drain_ns, DRAIN_MIN_NS, DRAIN_MAX_NS);
 }
 
 bool slow_enter(struct slow *slow)
@@ -50,6 +66,7 @@ bool slow_enter(struct slow *slow)
 		.background_pm = slow->process->conf.background_pm,
 		.penalty = slow->process->penalty,
 	};
+	see_settings(slow);
 	/* Who names a period sets it for all who share the segment. */
 	if (slow->process->conf.period_ns != AGE_PERIOD_NS)
 		age_set_period(slow->process->segment.map, slow->process->conf.period_ns);
@@ -138,6 +155,21 @@ static void see_setting(struct slow *slow)
 	bounds->others_min_ratio_q10 = ratio_q10(promised_ppm);
 }
 
+/* The same for one device. */
+static void see_device_setting(struct slow *slow)
+{
+	struct wp_segment *map = slow->process->segment.map;
+	const struct wp_device_setting *setting =
+		&map->settings.devices[slow->flush.device - map->devices];
+	uint64_t rate_bps = word_read(&setting->rate_bps);
+	uint64_t max_bytes = word_read(&setting->max_bytes);
+
+	if (rate_bps)
+		slow->bounds.rate_bps = max_u64(rate_bps, RATE_MIN_BPS);
+	if (max_bytes)
+		slow->bounds.max_bytes = max_bytes;
+}
+
 bool slow_locate(struct slow *slow)
 {
 	int flags = kernel_open_flags(slow->flush.fd);
@@ -150,6 +182,7 @@ bool slow_locate(struct slow *slow)
 	if (slow->flush.device) {
 		device_control(slow->flush.device, &slow->control);
 		see_setting(slow);
+		see_device_setting(slow);
 		slow->bounds.share = fprop_share(&slow->process->segment.map->writeout,
 						 &slow->flush.device->writeout);
 		pace_note_device(slow->process, slow->handle->backing.device);

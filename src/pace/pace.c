@@ -7,6 +7,7 @@
 #include "host/kernel.h"
 #include "pace/slow.h"
 #include "shm/device.h"
+#include "shm/note.h"
 
 #define POLL_STRETCH_MAX 32
 #define PUSH_MAX_BYTES WP_KIB(256)
@@ -19,7 +20,7 @@ static void decide(const struct slow *slow, struct verdict *verdict)
 		.outstanding_bytes = device_outstanding_bytes(slow->flush.device),
 		.dirtied_bytes = slow->task->owed_bytes,
 		.paused_when_ns = slow->task->paused_when_ns,
-		.weight = slow->process->weight,
+		.weight = slow_weight(slow),
 	};
 
 	if (slow->slot) {
@@ -31,6 +32,8 @@ static void decide(const struct slow *slow, struct verdict *verdict)
 	}
 
 	balance(verdict, &view, &slow->control, &slow->bounds);
+	if (slow->note)
+		note_put(slow->note, verdict);
 }
 
 /*
@@ -77,7 +80,7 @@ static bool pause_once(struct slow *slow, const struct verdict *verdict,
 
 	if (!verdict->at_wall)
 		until_ns = min_u64(until_ns, visit_until_ns);
-	word_add(&slow->process->totals.sleeps, 1);
+	slow_count_sleep(slow);
 	while (slow->now_ns < until_ns) {
 		if (!slow_sleep(slow, until_ns))
 			return false;

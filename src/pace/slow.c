@@ -9,6 +9,7 @@
 #include "host/sys.h"
 #include "shm/device.h"
 #include "shm/file.h"
+#include "shm/note.h"
 #include "shm/sync.h"
 #include "shm/task.h"
 
@@ -21,7 +22,22 @@
 #define OTHERS_GONE_NS WP_SEC(3)   /* silent for so long */
 #define HELD_MAX_BYTES WP_MIB(1)   /* no stream's buffer is larger */
 #define REST_NS WP_MS(250)
+#define WEIGHT_MAX 10000u
 #define PATIENCE_NS WP_MS(20) /* a device nobody looked after for longer ran idle */
+
+uint64_t slow_weight(const struct slow *slow)
+{
+	uint64_t set_weight = slow->note ? word_read(&slow->note->set_weight) : 0;
+
+	return set_weight ? min_u64(set_weight, WEIGHT_MAX) : slow->process->weight;
+}
+
+void slow_count_sleep(struct slow *slow)
+{
+	word_add(&slow->process->totals.sleeps, 1);
+	if (slow->note)
+		word_add(&slow->note->sleeps, 1);
+}
 
 /* The task's slot, and its place among the stripes. */
 static void locate_task(struct slow *slow)
@@ -38,7 +54,8 @@ static void locate_task(struct slow *slow)
 	if (slot < 0)
 		return;
 	slow->slot = &map->tasks[slot];
-	word_write(&slow->slot->weight, slow->process->weight);
+	slow->note = note_of(map, slot, &identity);
+	word_write(&slow->slot->weight, slow_weight(slow));
 	word_write(&slow->slot->device_key, word_read(&slow->flush.device->key));
 }
 
@@ -105,6 +122,10 @@ void slow_take_dirt(struct slow *slow)
 			slow->bounds.rate_bps, slow->now_ns);
 	locate_task(slow);
 	count_dirt(slow);
+	if (slow->note) {
+		word_add(&slow->note->charged_bytes, slow->charged_bytes);
+		word_add(&slow->note->uncovered_bytes, slow->uncovered_bytes);
+	}
 }
 
 /* No entry, or a file that can not be asked: its bytes leave by the learned rate. */
@@ -259,6 +280,8 @@ bool slow_sleep(struct slow *slow, uint64_t until_ns)
 	slow->now_ns = kernel_now_ns();
 	slow->task->inside_ns = slow->now_ns;
 	word_add(&slow->process->totals.slept_ns, slow->now_ns - before_ns);
+	if (slow->note)
+		word_add(&slow->note->slept_ns, slow->now_ns - before_ns);
 	if (word_read(&slow->process->retired))
 		return false;
 	if (slow->manner == PACE_BLOCKED)
@@ -270,7 +293,7 @@ void slow_wait_ceiling(struct slow *slow, uint64_t background_bytes)
 {
 	if (slow->manner == PACE_NO_SLEEP || slow->ceiling_ns <= slow->now_ns)
 		return;
-	word_add(&slow->process->totals.sleeps, 1);
+	slow_count_sleep(slow);
 	while (slow->now_ns < slow->ceiling_ns && slow_sleep(slow, slow->ceiling_ns))
 		slow_tick(slow, background_bytes);
 }

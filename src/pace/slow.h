@@ -18,6 +18,7 @@ struct slow {
 	struct flush_file flush; /* file is NULL where there is no entry to be had */
 	enum pace_manner manner;
 	struct wp_task *slot; /* the task's, NULL where there is none to be had */
+	struct wp_note *note; /* the same */
 	unsigned stripe;      /* of the striped counts */
 	uint64_t now_ns;
 	uint64_t charged_bytes; /* since the last visit */
@@ -35,6 +36,11 @@ struct slow {
 
 /* May this thread take the slow path now? Not inside itself, not in a vfork child. */
 bool slow_enter(struct slow *slow);
+
+/* The task's weight of this moment. */
+uint64_t slow_weight(const struct slow *slow);
+
+void slow_count_sleep(struct slow *slow);
 
 /* Find device and file of the handle; false when the descriptor is another one by now. */
 bool slow_locate(struct slow *slow);
