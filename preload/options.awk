@@ -2,7 +2,7 @@
 #
 # Make the wrapper from its template and the table of keys:
 #
-#   awk -v version=V -v library=FILE -v helpers=DIR -f options.awk keys.def writepace.in
+#   awk -v version=V -v library=FILE -v helpers=DIR -v control=FILE -f options.awk keys.def writepace.in
 #
 # A line of the template that is one word of @part@ alone becomes the lines made for it;
 # inside a line @word@ becomes the word's value.
@@ -12,6 +12,7 @@ BEGIN {
 	value["version"] = version
 	value["library"] = library
 	value["helpers"] = helpers
+	value["control"] = control
 }
 
 # What is between the quotes of a line KEY(field, "variable", ..., "default", ...)

@@ -59,14 +59,20 @@ const char *human_ratio(char text[HUMAN_BYTES], uint64_t ratio_q10)
 	return text;
 }
 
-const char *human_wait(char text[HUMAN_BYTES], uint64_t span_ns)
+static const char *put_wait(char *text, uint64_t seconds)
 {
-	uint64_t seconds = (span_ns + WP_SEC(1) - 1) / WP_SEC(1);
-
 	if (seconds < 60)
 		snprintf(text, HUMAN_BYTES, "%" PRIu64 "s", seconds);
 	else
 		snprintf(text, HUMAN_BYTES, "%" PRIu64 "min %" PRIu64 "s",
 			 min_u64(seconds / 60, 99999), seconds % 60);
+	return text;
+}
+
+const char *human_wait(char text[HUMAN_BYTES], uint64_t span_ns)
+{
+	if (span_ns >= WP_SEC(10))
+		return put_wait(text, (span_ns + WP_SEC(1) - 1) / WP_SEC(1));
+	snprintf(text, HUMAN_BYTES, "%.1fs", (double)span_ns / 1e9);
 	return text;
 }

@@ -16,7 +16,7 @@ const char *human_rate(char text[HUMAN_BYTES], uint64_t bps);
 const char *human_span(char text[HUMAN_BYTES], uint64_t span_ns);
 const char *human_ratio(char text[HUMAN_BYTES], uint64_t ratio_q10); /* 50% */
 
-/* A time to come, in whole seconds: 7s, 3min 20s. */
+/* A time to come: 7.3s, 20s, 3min 20s. */
 const char *human_wait(char text[HUMAN_BYTES], uint64_t span_ns);
 
 #endif

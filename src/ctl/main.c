@@ -16,6 +16,8 @@ static const struct command commands[] = {
 	{ "devices", run_devices, "", "the devices that paced programs write to", "",
 	  true },
 	{ "tasks", run_tasks, "", "the tasks that are paced", "", true },
+	{ "drain", run_drain, "[PATH|DEVICE...]",
+	  "wait until what was written is on the device", "", false },
 	{ NULL, NULL, NULL, NULL, NULL, false },
 };
 

@@ -107,8 +107,12 @@ static bool is_of(const struct mount *mount, const struct place *place)
 
 	if (mount->number == place->number || disk_of(mount->number) == place->disk)
 		return true;
-	return !strcmp(mount->type, "btrfs") && !stat(mount->point, &st) &&
-	       st.st_dev == place->number;
+	if (strcmp(mount->type, "btrfs") != 0)
+		return false;
+	if (!stat(mount->source, &st) && S_ISBLK(st.st_mode) &&
+	    disk_of(st.st_rdev) == place->disk)
+		return true;
+	return !stat(mount->point, &st) && st.st_dev == place->number;
 }
 
 static bool each_mount(bool (*each)(const struct mount *mount, void *opaque),

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * writepace-attend: the parent of a command whose totals are wanted (--stats).
+ * writepace-attend: the parent of a command whose totals are wanted (--stats), or that is over
+ * when what it wrote is on the device (--wait, by `WRITEPACECTL drain`).
  *
- *   writepace-attend [NAME=VALUE ...] -- CMD [ARG ...]
+ *   writepace-attend [--stats] [--wait WRITEPACECTL] [NAME=VALUE ...] -- CMD [ARG ...]
  *
  * Starts CMD with these variables added, so that the library is loaded into the command
  * and not into this program. Passes signals on, stops and goes on with the command,
- * prints one line with the totals and ends as the command ended.
+ * prints one line with the totals, waits, and ends as the command ended.
  *
  * Signal: all are blocked and taken one by one by sigwaitinfo(); there is no handler.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +31,8 @@
 #include "launch/status.h"
 
 struct attended {
+	bool stats;
+	const char *waiter; /* path of writepacectl, NULL = do not wait */
 	const char *name;
 	pid_t pid;
 	struct totals *totals;
@@ -168,6 +173,58 @@ static int attend(const struct attended *attended)
 	return status;
 }
 
+/* ------------------------------------------------------------------ wait ---- */
+
+#define WAITER_ARGUMENTS 3 /* path, drain, NULL */
+
+/* writepacectl drain MAJOR:MINOR... */
+static _Noreturn void become_waiter(const struct attended *attended)
+{
+	char numbers[WP_TOTALS_DEVICES][32];
+	const char *arguments[WP_TOTALS_DEVICES + WAITER_ARGUMENTS] = { attended->waiter,
+									"drain" };
+	const char **next = arguments + 2;
+
+	for (unsigned i = 0; i < WP_TOTALS_DEVICES; i++) {
+		uint64_t device = attended->totals->devices[i];
+
+		if (!device)
+			continue;
+		snprintf(numbers[i], sizeof(numbers[i]), "%u:%u", major(device),
+			 minor(device));
+		*next++ = numbers[i];
+	}
+	dup2(STDERR_FILENO,
+	     STDOUT_FILENO); /* the command's output is not for our words */
+	sigprocmask(SIG_SETMASK, &attended->old_mask, NULL);
+	execv(attended->waiter, (char **)(uintptr_t)arguments);
+	fail(attended->waiter, errno, WP_STATUS_REFUSED);
+}
+
+static bool wrote(const struct totals *totals)
+{
+	for (unsigned i = 0; i < WP_TOTALS_DEVICES; i++)
+		if (totals->devices[i])
+			return true;
+	return false;
+}
+
+/* The status to end with, where the command was well: not all may be on the device. */
+static int wait_durable(struct attended *attended)
+{
+	int status;
+
+	if (!wrote(attended->totals))
+		return 0;
+	attended->pid = fork();
+	if (!attended->pid)
+		become_waiter(attended);
+	if (attended->pid < 0)
+		fail("cannot start a process", errno, WP_STATUS_REFUSED);
+	status = attend(attended);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 /* End as the command did; its core dump is enough. */
 static int end_like(int status)
 {
@@ -186,27 +243,50 @@ static int end_like(int status)
 	return 128 + WTERMSIG(status);
 }
 
+static char **read_options(struct attended *attended, char **argument)
+{
+	for (; *argument; argument++) {
+		if (!strcmp(*argument, "--stats"))
+			attended->stats = true;
+		else if (!strcmp(*argument, "--wait") && argument[1])
+			attended->waiter = *++argument;
+		else
+			break;
+	}
+	return argument;
+}
+
 int main(int argc, char **argv)
 {
 	struct attended attended = { 0 };
-	char **command = argv + 1;
+	char **variables;
+	char **command;
 	const char *slash;
 	int status;
 
+	variables = read_options(&attended, argv + 1);
+	command = variables;
 	while (*command && strcmp(*command, "--") != 0)
 		command++;
 	if (argc < 2 || !*command || !*++command) {
-		dprintf(STDERR_FILENO,
-			"writepace: usage: writepace-attend [NAME=VALUE...] "
-			"-- COMMAND [ARGUMENT...]\n");
+		dprintf(STDERR_FILENO, "writepace: usage: writepace-attend [--stats] "
+				       "[--wait WRITEPACECTL] [NAME=VALUE...] "
+				       "-- COMMAND [ARGUMENT...]\n");
 		return WP_STATUS_REFUSED;
 	}
 	slash = strrchr(*command, '/');
 	attended.name = slash ? slash + 1 : *command;
 	make_totals(&attended);
-	start(&attended, argv + 1, command);
+	start(&attended, variables, command);
 	status = attend(&attended);
 	unlink(attended.totals_path);
-	print_totals(&attended);
+	if (attended.stats)
+		print_totals(&attended);
+	if (attended.waiter) {
+		int waited = wait_durable(&attended);
+
+		if (WIFEXITED(status) && !WEXITSTATUS(status))
+			return waited;
+	}
 	return end_like(status);
 }

@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# writepacectl on a live paced run. Oracle: the kernel's own numbers (debugfs, /proc, the cap of
+# the device) for what it says, the clock for what it foretells.
+
+# shellcheck disable=SC1091 source-path=SCRIPTDIR
+here=$(dirname "$0")
+. "$here/tap.sh"
+. "$here/lab.sh"
+. "$here/paths.sh"
+. "$here/arms.sh"
+
+RATE=10485760
+ctl=$lab_build/writepacectl
+
+# json COMMAND FILTER: a value of its JSON, as jq sees it
+json()
+{
+	"$ctl" "$1" --json --segment "$WRITEPACE_SEGMENT" | jq -r "$2"
+}
+
+# The kernel's count of what is outstanding on the device.
+kernel_bytes()
+{
+	awk '/^Bdi(Writeback|Reclaimable):/ { sum += $2 } END { print sum * 1024 }' \
+		"/sys/kernel/debug/bdi/$LAB_ID/stats"
+}
+
+distance()
+{
+	local distance=$(($1 - $2))
+
+	echo ${distance#-}
+}
+
+now_us()
+{
+	echo ${EPOCHREALTIME/./}
+}
+
+lab_require ext4 || skip_all "$LAB_WHY"
+command -v jq >/dev/null || skip_all "no jq"
+lab_make ext4 400 $RATE || bail_out "$LAB_WHY"
+export WRITEPACE_HELPER=auto
+lab_forget
+
+# --- nobody ------------------------------------------------------------------------------
+
+"$ctl" status --segment "$WRITEPACE_SEGMENT" >"$LAB_TMP/out" 2>&1
+is "nobody paced: status" "$?:$(wc -l <"$LAB_TMP/out")" 3:1
+
+# --- status, devices, tasks --------------------------------------------------------------
+
+start=$(now_us)
+"$LAB_WRITEPACE" dd if=/dev/zero of="$LAB_MNT/paced" bs=1M count=60 status=none &
+dd=$!
+lab_run sleep 3
+
+json devices '.devices[0].outstanding_bytes' >"$LAB_TMP/outstanding"
+kernel=$(kernel_bytes)
+compare "devices: outstanding bytes, off the kernel's count by" \
+	"$(distance "$(cat "$LAB_TMP/outstanding")" "$kernel")" le 2097152
+compare "devices: limit above what is outstanding (kernel)" \
+	"$(json devices '.devices[0].limit_bytes')" ge $((kernel * 9 / 10))
+compare "devices: limit, the drain target's worth" \
+	"$(json devices '.devices[0].limit_bytes')" le $((RATE * 12 / 10))
+compare "devices: bandwidth, off the cap by" \
+	"$(distance "$(json devices '.devices[0].bandwidth_bps')" $RATE)" le $((RATE / 10))
+is "devices: who and where" \
+	"$(json devices '.devices[] | [.device, .name, .mount, .share] | @csv' | tr -d '"')" \
+	"$LAB_ID,${LAB_DEV#/dev/},$LAB_MNT,1"
+is "tasks: pid, command, device, weight" \
+	"$(json tasks '.tasks[] | [.pid, .command, .device, .weight] | @csv' | tr -d '"')" \
+	"$dd,dd,${LAB_DEV#/dev/},100"
+dirtied=$(json tasks '.tasks[0].dirtied_bytes')
+compare "tasks: dirtied, off the kernel's count by" \
+	"$(distance "$dirtied" "$(awk '/^write_bytes/ { print $2 }' "/proc/$dd/io")")" \
+	le 2097152
+slept=$(json tasks '.tasks[0].slept_ns')
+compare "tasks: slept, of the time it runs" "$((slept / 1000))" le \
+	$(($(now_us) - start))
+compare "tasks: slept most of it" "$((slept / 1000))" ge $((($(now_us) - start) / 2))
+is "status" "$(json status '.status[] | [.active, .tasks, .devices, .user] | @csv' |
+	tr -d '"')" "true,1,1,root"
+compare "status: kernel's threshold, off /proc/vmstat by" \
+	"$(distance "$(json status '.status[0].kernel_threshold_bytes')" \
+		$(($(awk '/^nr_dirty_threshold/ { print $2 }' /proc/vmstat) * 4096)))" \
+	le 67108864
+is "status: its helper lives" "$(cat "/proc/$(json status '.status[0].helper_pid')/comm")" \
+	writepaced
+is "all segments: ours is among them" \
+	"$("$ctl" status --json | jq -r ".status[] | select(.segment == \"$WRITEPACE_SEGMENT\") | .active")" \
+	true
+for command in status devices tasks; do
+	"$ctl" $command --segment "$WRITEPACE_SEGMENT" >"$LAB_TMP/out" 2>&1
+	is "$command for people" "$?:$(grep -cE "${LAB_DEV#/dev/}|pacing 1 task" "$LAB_TMP/out")" 0:1
+done
+wait $dd
+
+# --- another user's segment, as root and as that user ------------------------------------
+
+nobody()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+if nobody test -x "$LAB_WRITEPACE" 2>/dev/null; then
+	nobody "$LAB_WRITEPACE" dd if=/dev/zero of="$LAB_MNT/nobody" bs=1M count=3 status=none
+	is "root sees two users" "$(json status '.status | map(.user) | unique | length')" 2
+	is "a user sees one" "$(nobody "$ctl" status --json --segment "$WRITEPACE_SEGMENT" |
+		jq '.status | length')" 1
+	rm -f "/dev/shm/writepace-65534/segment.$WRITEPACE_SEGMENT"
+	rmdir /dev/shm/writepace-65534 2>/dev/null
+else
+	skip "another user's segment" "the build directory is closed to others"
+fi
+head -c 4M /dev/urandom >"$LAB_TMP/segment"
+"$ctl" status --segment "$LAB_TMP/segment" >/dev/null 2>&1
+is "random bytes are no segment" $? 3
+
+# --- drain -------------------------------------------------------------------------------
+
+# drain_lines FILE: runs it, each line with the time it came
+drain_lines()
+{
+	"$ctl" drain "$LAB_MNT" | while read -r line; do
+		echo "$(now_us) $line"
+	done >"$1"
+	now_us >"$1.end"
+}
+
+lab_run sync -f "$LAB_MNT"
+dd if=/dev/zero of="$LAB_MNT/plain" bs=1M count=80 status=none
+timeout -s INT --preserve-status 1.5 "$ctl" drain "$LAB_DEV" >"$LAB_TMP/out"
+is "interrupted: status" $? 130
+left=$(sed -n 's/.*: \([0-9.]*\)M not on the device yet.*/\1/p' "$LAB_TMP/out")
+compare "interrupted: bytes left that it says, off the kernel's count by" \
+	"$(distance "$(awk -v left="$left" 'BEGIN { printf "%d", left * 1048576 }')" \
+		"$(kernel_bytes)")" le 3145728
+drain_lines "$LAB_TMP/drain"
+compare "drained: outstanding on the device" "$(kernel_bytes)" le 65536
+is "it says so" "$(grep -c 'everything is on the device; safe to remove' "$LAB_TMP/drain")" 1
+compare "progress: lines" "$(grep -c 'to go' "$LAB_TMP/drain")" ge 2
+is "progress never falls" "$(sed -n 's/.* \([0-9]*\)%, .*/\1/p' "$LAB_TMP/drain" |
+	sort -nc 2>&1)" ""
+# the worst of: what it foretold, against what it took; the last second is not judged
+is "foretold times off by more than a tenth and 0.2 s" "$(awk '
+	FNR == NR { end = $1; next }
+	/to go/ {
+		sub(/s$/, "", $(NF - 2))
+		took = (end - $1) / 1e6
+		off = $(NF - 2) - took
+		if (took > 1 && (off < 0 ? -off : off) > took / 10 + 0.2)
+			print $(NF - 2), "for", took
+	}' "$LAB_TMP/drain.end" "$LAB_TMP/drain")" ""
+
+dd if=/dev/zero of="$LAB_MNT/plain" bs=1M count=15 status=none
+script -qec "stty cols 80; $ctl drain $LAB_MNT" /dev/null </dev/null >"$LAB_TMP/screen"
+tr '\r' '\n' <"$LAB_TMP/screen" | sed -n 's/.*\[\(#*\)\.*\] *\([0-9]*\)%.*/\2/p' >"$LAB_TMP/percents"
+compare "on a terminal: bars" "$(wc -l <"$LAB_TMP/percents")" ge 3
+is "the bar never falls" "$(sort -nc "$LAB_TMP/percents" 2>&1)" ""
+is "its line fits 80 columns" "$(tr '\r' '\n' <"$LAB_TMP/screen" | grep '\[[#.]' |
+	sed 's/\x1b\[K//' | awk 'length > 79' | wc -l)" 0
+
+"$LAB_WRITEPACE" --wait sh -c "dd if=/dev/zero of=$LAB_MNT/wait bs=1M count=12 status=none
+	exit 3" 2>"$LAB_TMP/out"
+is "--wait: the command's status, and the data is there" \
+	"$?:$(grep -c 'safe to remove' "$LAB_TMP/out")" 3:1
+compare "--wait: outstanding on the device" "$(kernel_bytes)" le 65536
+"$ctl" drain /nowhere 2>/dev/null
+is "no such path: status" $? 1
+
+done_testing
