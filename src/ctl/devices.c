@@ -75,31 +75,31 @@ void devices_put(struct table *table, const struct view_segment *segment,
 	put_kernel(table, &device->place);
 }
 
-struct table *devices_table(const struct sight *view, bool json)
+struct table *devices_table(const struct sight *sight, bool json)
 {
 	struct table *table = table_new("devices", devices_columns, json);
 	struct view_device device;
 
-	for (size_t i = 0; i < view->count; i++)
+	for (size_t i = 0; i < sight->count; i++)
 		for (size_t slot = 0; slot < WP_DEVICES; slot++)
-			if (view_device(view, &view->segments[i], slot, &device))
-				devices_put(table, &view->segments[i], &device);
+			if (view_device(sight, &sight->segments[i], slot, &device))
+				devices_put(table, &sight->segments[i], &device);
 	return table;
 }
 
 int run_devices(struct ctl *ctl, int argc, char **argv)
 {
 	struct table *table;
-	struct sight view;
+	struct sight sight;
 
 	ctl_option(ctl, argc, argv, NULL);
 	if (optind < argc)
 		return ctl_usage(ctl);
-	if (!view_take(&view, ctl))
+	if (!view_take(&sight, ctl))
 		return CTL_NOBODY;
-	table = devices_table(&view, ctl->json);
+	table = devices_table(&sight, ctl->json);
 	table_print(table);
 	table_free(table);
-	view_free(&view);
+	view_free(&sight);
 	return CTL_DONE;
 }

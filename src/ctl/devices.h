@@ -17,7 +17,7 @@ void tasks_put(struct table *table, const struct view_segment *segment,
 	       const struct view_task *task);
 
 /* All rows of all segments. */
-struct table *devices_table(const struct sight *view, bool json);
-struct table *tasks_table(const struct sight *view, bool json);
+struct table *devices_table(const struct sight *sight, bool json);
+struct table *tasks_table(const struct sight *sight, bool json);
 
 #endif

@@ -18,6 +18,17 @@ static const struct command commands[] = {
 	{ "tasks", run_tasks, "", "the tasks that are paced", "", true },
 	{ "drain", run_drain, "[PATH|DEVICE...]",
 	  "wait until what was written is on the device", "", false },
+	{ "trace", run_trace, "[COMMAND [ARGUMENT...]]",
+	  "write down what is decided, for plot",
+	  "  -o, --output=FILE       write to FILE, packed when its name ends in .gz\n"
+	  "  -t, --time=TIME         for so long (10s); else until Ctrl-C, or COMMAND ended\n",
+	  false },
+	{ "plot", run_plot, "--text|--output=PICTURE FILE",
+	  "draw a trace: limits and what is dirty, rates, pauses",
+	  "  -o, --output=FILE       draw into FILE, its name ends in .png or .svg\n"
+	  "  -D, --device=MAJ:MIN    this device alone, not the one with most lines\n"
+	  "      --text              draw on the terminal\n",
+	  false },
 	{ NULL, NULL, NULL, NULL, NULL, false },
 };
 

@@ -29,7 +29,7 @@ static void add_device(struct status *status, const struct view_device *device)
 	status->limit_bytes = device->verdict.global_bytes;
 }
 
-static struct status sum_up(const struct sight *view, const struct view_segment *segment)
+static struct status sum_up(const struct sight *sight, const struct view_segment *segment)
 {
 	struct status status = { .bandwidth_bps =
 					 segment->copy->header.bandwidth_in_use_bps };
@@ -37,10 +37,10 @@ static struct status sum_up(const struct sight *view, const struct view_segment 
 	struct view_task task;
 
 	for (size_t i = 0; i < WP_DEVICES; i++)
-		if (view_device(view, segment, i, &device))
+		if (view_device(sight, segment, i, &device))
 			add_device(&status, &device);
 	for (size_t i = 0; i < WP_TASKS; i++) {
-		if (!view_living_task(view, segment, i, &task))
+		if (!view_living_task(sight, segment, i, &task))
 			continue;
 		status.tasks++;
 		status.uncovered_bytes += task.uncovered_bytes;
@@ -69,20 +69,21 @@ static struct kernel_lines read_kernel(void)
 	return lines;
 }
 
-static uint64_t kernel_limit_bytes(const struct sight *view,
+static uint64_t kernel_limit_bytes(const struct sight *sight,
 				   const struct view_segment *segment)
 {
 	uint64_t bytes = segment->copy->header.kernel_limit_bytes;
 
-	return bytes && view_is_helped(view, segment) ? bytes :
-							memory_kernel_limit_bytes("");
+	return bytes && view_is_helped(sight, segment) ? bytes :
+							 memory_kernel_limit_bytes("");
 }
 
-static uint64_t pressure_q10(const struct sight *view, const struct view_segment *segment)
+static uint64_t pressure_q10(const struct sight *sight,
+			     const struct view_segment *segment)
 {
 	uint64_t factor_q10 = segment->copy->header.pressure_q10;
 
-	return factor_q10 && factor_q10 < WP_Q10 && view_is_helped(view, segment) ?
+	return factor_q10 && factor_q10 < WP_Q10 && view_is_helped(sight, segment) ?
 		       factor_q10 :
 		       WP_Q10;
 }
@@ -112,11 +113,11 @@ static const struct table_column columns[] = {
 	{ 0 },
 };
 
-static void put_row(struct table *table, const struct sight *view,
+static void put_row(struct table *table, const struct sight *sight,
 		    const struct view_segment *segment)
 {
 	const struct wp_segment *copy = segment->copy;
-	struct status status = sum_up(view, segment);
+	struct status status = sum_up(sight, segment);
 	struct kernel_lines kernel = read_kernel();
 
 	table_row(table);
@@ -126,15 +127,15 @@ static void put_row(struct table *table, const struct sight *view,
 	table_number(table, status.tasks > 0);
 	table_number(table, status.tasks);
 	table_number(table, status.devices);
-	table_text(table, view_source(view, segment));
-	table_number_if(table, view_is_helped(view, segment),
+	table_text(table, view_source(sight, segment));
+	table_number_if(table, view_is_helped(sight, segment),
 			copy->header.helper_id >> 32);
 	table_number(table, status.outstanding_bytes);
 	table_number_if(table, status.limit_ns, status.limit_bytes);
 	table_number(table, status.bandwidth_bps);
 	table_number(table, status.uncovered_bytes);
-	table_number(table, kernel_limit_bytes(view, segment));
-	table_number(table, pressure_q10(view, segment));
+	table_number(table, kernel_limit_bytes(sight, segment));
+	table_number(table, pressure_q10(sight, segment));
 	table_number_if(table, copy->settings.limit_bytes, copy->settings.limit_bytes);
 	table_number_if(table, copy->settings.drain_ns, copy->settings.drain_ns);
 	table_number(table, kernel.dirty_bytes);
@@ -142,12 +143,12 @@ static void put_row(struct table *table, const struct sight *view,
 	table_number(table, kernel.background_bytes);
 }
 
-static void print_json(const struct sight *view)
+static void print_json(const struct sight *sight)
 {
 	struct table *table = table_new("status", columns, true);
 
-	for (size_t i = 0; i < view->count; i++)
-		put_row(table, view, &view->segments[i]);
+	for (size_t i = 0; i < sight->count; i++)
+		put_row(table, sight, &sight->segments[i]);
 	table_print(table);
 	table_free(table);
 }
@@ -171,10 +172,10 @@ static void print_head(const struct view_segment *segment, const struct status *
 		       plural(status->devices));
 }
 
-static void print_limits(const struct sight *view, const struct view_segment *segment,
+static void print_limits(const struct sight *sight, const struct view_segment *segment,
 			 const struct status *status)
 {
-	uint64_t factor_q10 = pressure_q10(view, segment);
+	uint64_t factor_q10 = pressure_q10(sight, segment);
 	char one[HUMAN_BYTES];
 	char other[HUMAN_BYTES];
 
@@ -182,7 +183,7 @@ static void print_limits(const struct sight *view, const struct view_segment *se
 	if (status->limit_ns)
 		printf(" of %s allowed", human_bytes(other, status->limit_bytes));
 	printf("\n  kernel       our limits stay below %s\n",
-	       human_bytes(one, kernel_limit_bytes(view, segment)));
+	       human_bytes(one, kernel_limit_bytes(sight, segment)));
 	if (factor_q10 < WP_Q10)
 		printf("  memory       under pressure: limits at %s\n",
 		       human_ratio(one, factor_q10));
@@ -197,14 +198,14 @@ static void print_limits(const struct sight *view, const struct view_segment *se
 		       human_span(one, segment->copy->settings.drain_ns));
 }
 
-static void print_segment(const struct sight *view, const struct view_segment *segment)
+static void print_segment(const struct sight *sight, const struct view_segment *segment)
 {
-	struct status status = sum_up(view, segment);
+	struct status status = sum_up(sight, segment);
 
 	print_head(segment, &status);
-	print_limits(view, segment, &status);
-	printf("  completions  by %s\n", view_source(view, segment));
-	if (view_is_helped(view, segment))
+	print_limits(sight, segment, &status);
+	printf("  completions  by %s\n", view_source(sight, segment));
+	if (view_is_helped(sight, segment))
 		printf("  helper       pid %llu\n",
 		       (unsigned long long)(segment->copy->header.helper_id >> 32));
 	else
@@ -225,7 +226,7 @@ static void print_strict(const struct view_device *device)
 						       bdi));
 }
 
-static void print_kernel(const struct sight *view)
+static void print_kernel(const struct sight *sight)
 {
 	struct kernel_lines kernel = read_kernel();
 	struct view_device device;
@@ -237,28 +238,28 @@ static void print_kernel(const struct sight *view)
 	       human_bytes(dirty, kernel.dirty_bytes),
 	       human_bytes(threshold, kernel.threshold_bytes),
 	       human_bytes(background, kernel.background_bytes));
-	for (size_t i = 0; i < view->count; i++)
+	for (size_t i = 0; i < sight->count; i++)
 		for (size_t slot = 0; slot < WP_DEVICES; slot++)
-			if (view_device(view, &view->segments[i], slot, &device))
+			if (view_device(sight, &sight->segments[i], slot, &device))
 				print_strict(&device);
 }
 
 int run_status(struct ctl *ctl, int argc, char **argv)
 {
-	struct sight view;
+	struct sight sight;
 
 	ctl_option(ctl, argc, argv, NULL);
 	if (optind < argc)
 		return ctl_usage(ctl);
-	if (!view_take(&view, ctl))
+	if (!view_take(&sight, ctl))
 		return CTL_NOBODY;
 	if (ctl->json) {
-		print_json(&view);
+		print_json(&sight);
 	} else {
-		for (size_t i = 0; i < view.count; i++)
-			print_segment(&view, &view.segments[i]);
-		print_kernel(&view);
+		for (size_t i = 0; i < sight.count; i++)
+			print_segment(&sight, &sight.segments[i]);
+		print_kernel(&sight);
 	}
-	view_free(&view);
+	view_free(&sight);
 	return CTL_DONE;
 }

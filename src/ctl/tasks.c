@@ -60,31 +60,31 @@ void tasks_put(struct table *table, const struct view_segment *segment,
 	table_number_if(table, task->noted, task->verdicts);
 }
 
-struct table *tasks_table(const struct sight *view, bool json)
+struct table *tasks_table(const struct sight *sight, bool json)
 {
 	struct table *table = table_new("tasks", tasks_columns, json);
 	struct view_task task;
 
-	for (size_t i = 0; i < view->count; i++)
+	for (size_t i = 0; i < sight->count; i++)
 		for (size_t slot = 0; slot < WP_TASKS; slot++)
-			if (view_living_task(view, &view->segments[i], slot, &task))
-				tasks_put(table, &view->segments[i], &task);
+			if (view_living_task(sight, &sight->segments[i], slot, &task))
+				tasks_put(table, &sight->segments[i], &task);
 	return table;
 }
 
 int run_tasks(struct ctl *ctl, int argc, char **argv)
 {
 	struct table *table;
-	struct sight view;
+	struct sight sight;
 
 	ctl_option(ctl, argc, argv, NULL);
 	if (optind < argc)
 		return ctl_usage(ctl);
-	if (!view_take(&view, ctl))
+	if (!view_take(&sight, ctl))
 		return CTL_NOBODY;
-	table = tasks_table(&view, ctl->json);
+	table = tasks_table(&sight, ctl->json);
 	table_print(table);
 	table_free(table);
-	view_free(&view);
+	view_free(&sight);
 	return CTL_DONE;
 }

@@ -86,13 +86,13 @@ static bool name_of(const char *path, const char **name)
 	return !*base || *base == '.';
 }
 
-static void add_segment(struct sight *view, const char *path, const char *name)
+static void add_segment(struct sight *sight, const char *path, const char *name)
 {
-	struct view_segment *segment = &view->segments[view->count];
+	struct view_segment *segment = &sight->segments[sight->count];
 	const struct passwd *user;
 	struct text text;
 
-	if (view->count == VIEW_SEGMENTS || strlen(path) >= sizeof(segment->path))
+	if (sight->count == VIEW_SEGMENTS || strlen(path) >= sizeof(segment->path))
 		return;
 	segment->copy = read_segment(path, &segment->uid);
 	if (!segment->copy)
@@ -105,10 +105,10 @@ static void add_segment(struct sight *view, const char *path, const char *name)
 		snprintf(segment->user, sizeof(segment->user), "%s", user->pw_name);
 	else
 		snprintf(segment->user, sizeof(segment->user), "%u", segment->uid);
-	view->count++;
+	sight->count++;
 }
 
-static void add_matching(struct sight *view, const struct ctl *ctl, const char *pattern)
+static void add_matching(struct sight *sight, const struct ctl *ctl, const char *pattern)
 {
 	glob_t found;
 
@@ -119,12 +119,12 @@ static void add_matching(struct sight *view, const struct ctl *ctl, const char *
 
 		if (name_of(found.gl_pathv[i], &name) &&
 		    (!ctl->segment || !strcmp(ctl->segment, name)))
-			add_segment(view, found.gl_pathv[i], name);
+			add_segment(sight, found.gl_pathv[i], name);
 	}
 	globfree(&found);
 }
 
-static void add_of_user(struct sight *view, const struct ctl *ctl, const char *folder)
+static void add_of_user(struct sight *sight, const struct ctl *ctl, const char *folder)
 {
 	char pattern[64];
 
@@ -132,23 +132,28 @@ static void add_of_user(struct sight *view, const struct ctl *ctl, const char *f
 		snprintf(pattern, sizeof(pattern), "%s%u/segment*", folder, geteuid());
 	else
 		snprintf(pattern, sizeof(pattern), "%s*/segment*", folder);
-	add_matching(view, ctl, pattern);
+	add_matching(sight, ctl, pattern);
 }
 
-bool view_take(struct sight *view, const struct ctl *ctl)
+bool view_find(struct sight *sight, const struct ctl *ctl)
 {
-	memset(view, 0, sizeof(*view));
+	memset(sight, 0, sizeof(*sight));
 	if (ctl->segment && strchr(ctl->segment, '/')) {
 		const char *name = ctl->segment;
 
 		name_of(ctl->segment, &name);
-		add_segment(view, ctl->segment, name);
+		add_segment(sight, ctl->segment, name);
 	} else {
-		add_of_user(view, ctl, "/run/user/");
-		add_of_user(view, ctl, "/dev/shm/writepace-");
+		add_of_user(sight, ctl, "/run/user/");
+		add_of_user(sight, ctl, "/dev/shm/writepace-");
 	}
-	view->now_ns = kernel_now_ns();
-	if (view->count)
+	sight->now_ns = kernel_now_ns();
+	return sight->count > 0;
+}
+
+bool view_take(struct sight *sight, const struct ctl *ctl)
+{
+	if (view_find(sight, ctl))
 		return true;
 	ctl_complain(ctl->segment ? "no segment %s; nobody is paced there" :
 				    "%sno segment; nobody is paced",
@@ -156,19 +161,19 @@ bool view_take(struct sight *view, const struct ctl *ctl)
 	return false;
 }
 
-void view_free(struct sight *view)
+void view_free(struct sight *sight)
 {
-	for (size_t i = 0; i < view->count; i++)
-		free(view->segments[i].copy);
-	view->count = 0;
+	for (size_t i = 0; i < sight->count; i++)
+		free(sight->segments[i].copy);
+	sight->count = 0;
 }
 
-bool view_is_helped(const struct sight *view, const struct view_segment *segment)
+bool view_is_helped(const struct sight *sight, const struct view_segment *segment)
 {
-	return segment_is_helped(segment->copy, view->now_ns);
+	return segment_is_helped(segment->copy, sight->now_ns);
 }
 
-const char *view_source(const struct sight *view, const struct view_segment *segment)
+const char *view_source(const struct sight *sight, const struct view_segment *segment)
 {
 	struct kernel_pages pages;
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -177,9 +182,9 @@ const char *view_source(const struct sight *view, const struct view_segment *seg
 	if (fd >= 0)
 		close(fd);
 	if (has_cachestat)
-		return view_is_helped(view, segment) ? "cachestat, device statistics" :
-						       "cachestat";
-	return view_is_helped(view, segment) ? "device statistics" : "learned rate";
+		return view_is_helped(sight, segment) ? "cachestat, device statistics" :
+							"cachestat";
+	return view_is_helped(sight, segment) ? "device statistics" : "learned rate";
 }
 
 /* --------------------------------------------------------------- devices ---- */
@@ -218,10 +223,11 @@ static void see_control(const struct wp_device *from, struct view_device *device
 	device_control(from, &control);
 	device->window_bytes = control.window.bytes ? window_bytes(&control.window) : 0;
 	device->bandwidth_bps = control.bandwidth.avg_bps;
-	device->base_bps = control.ratelimit.base_bps;
+	/* Why: before, it is an assumption */
+	device->base_bps = device->bandwidth_bps ? control.ratelimit.base_bps : 0;
 }
 
-bool view_device(const struct sight *view, const struct view_segment *segment,
+bool view_device(const struct sight *sight, const struct view_segment *segment,
 		 size_t slot, struct view_device *device)
 {
 	const struct wp_segment *copy = segment->copy;
@@ -241,11 +247,11 @@ bool view_device(const struct sight *view, const struct view_segment *segment,
 	device->others_bps = from->others_bps;
 	device->set_rate_bps = copy->settings.devices[slot].rate_bps;
 	device->set_max_bytes = copy->settings.devices[slot].max_bytes;
-	device->active_ns = stamp_age_ns(from->look_ns, view->now_ns);
-	device->holds = sync_holds(from, view->now_ns);
+	device->active_ns = stamp_age_ns(from->look_ns, sight->now_ns);
+	device->holds = sync_holds(from, sight->now_ns);
 	device->others = sync_others_ns(from, 0) &&
-			 stamp_age_ns(sync_others_ns(from, 0), view->now_ns) < OTHERS_NS;
-	device->measured = stamp_age_ns(from->stat_ns, view->now_ns) < MEASURED_NS;
+			 stamp_age_ns(sync_others_ns(from, 0), sight->now_ns) < OTHERS_NS;
+	device->measured = stamp_age_ns(from->stat_ns, sight->now_ns) < MEASURED_NS;
 	see_control(from, device);
 	find_verdict(copy, from->key, device);
 	return true;
@@ -272,10 +278,10 @@ static void name_task(struct view_task *task)
 }
 
 /* Why by namespace: a number of another one is somebody else's here. */
-static void find_process(const struct sight *view, const struct wp_task *from,
+static void find_process(const struct sight *sight, const struct wp_task *from,
 			 struct view_task *task)
 {
-	(void)view;
+	(void)sight;
 	if (from->namespace_id != own_namespace()) {
 		task->lives = task->silent_ns < SILENT_NS;
 		snprintf(task->command, sizeof(task->command), "(other namespace)");
@@ -299,7 +305,7 @@ static void see_note(const struct wp_note *note, struct view_task *task)
 		task->weight = note->set_weight;
 }
 
-bool view_task(const struct sight *view, const struct view_segment *segment, size_t slot,
+bool view_task(const struct sight *sight, const struct view_segment *segment, size_t slot,
 	       struct view_task *task)
 {
 	const struct wp_task *from = &segment->copy->tasks[slot];
@@ -311,17 +317,17 @@ bool view_task(const struct sight *view, const struct view_segment *segment, siz
 	task->tid = (uint32_t)from->id;
 	task->has_device = from->device_key;
 	task->device = from->device_key - 1;
-	task->silent_ns = stamp_age_ns(from->heartbeat_ns, view->now_ns);
+	task->silent_ns = stamp_age_ns(from->heartbeat_ns, sight->now_ns);
 	task->weight = from->weight;
 	task->dirtied_bytes = from->dirtied_bytes;
 	if (note_is_of(&segment->copy->notes[slot], from))
 		see_note(&segment->copy->notes[slot], task);
-	find_process(view, from, task);
+	find_process(sight, from, task);
 	return true;
 }
 
-bool view_living_task(const struct sight *view, const struct view_segment *segment,
+bool view_living_task(const struct sight *sight, const struct view_segment *segment,
 		      size_t slot, struct view_task *task)
 {
-	return view_task(view, segment, slot, task) && task->lives && task->has_device;
+	return view_task(sight, segment, slot, task) && task->lives && task->has_device;
 }

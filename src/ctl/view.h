@@ -34,9 +34,10 @@ struct sight {
 	struct view_segment segments[VIEW_SEGMENTS];
 };
 
-/* Read what @ctl asks for. False, and a line on stderr, when there is none. */
-bool view_take(struct sight *view, const struct ctl *ctl);
-void view_free(struct sight *view);
+/* Read what @ctl asks for; false when there is none. view_take() says so on stderr, too. */
+bool view_find(struct sight *sight, const struct ctl *ctl);
+bool view_take(struct sight *sight, const struct ctl *ctl);
+void view_free(struct sight *sight);
 
 struct view_device {
 	uint64_t number;
@@ -62,7 +63,7 @@ struct view_device {
 };
 
 /* Fill @device from the slot; false when there is none, or it is a part of another. */
-bool view_device(const struct sight *view, const struct view_segment *segment,
+bool view_device(const struct sight *sight, const struct view_segment *segment,
 		 size_t slot, struct view_device *device);
 
 struct view_task {
@@ -86,17 +87,17 @@ struct view_task {
 };
 
 /* Fill @task from the slot; false when there is none. */
-bool view_task(const struct sight *view, const struct view_segment *segment, size_t slot,
+bool view_task(const struct sight *sight, const struct view_segment *segment, size_t slot,
 	       struct view_task *task);
 
 /* The same, living tasks that wrote something alone. */
-bool view_living_task(const struct sight *view, const struct view_segment *segment,
+bool view_living_task(const struct sight *sight, const struct view_segment *segment,
 		      size_t slot, struct view_task *task);
 
 /* How completions are known here. */
-const char *view_source(const struct sight *view, const struct view_segment *segment);
+const char *view_source(const struct sight *sight, const struct view_segment *segment);
 
 /* Does a helper look after it? */
-bool view_is_helped(const struct sight *view, const struct view_segment *segment);
+bool view_is_helped(const struct sight *sight, const struct view_segment *segment);
 
 #endif

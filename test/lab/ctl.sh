@@ -4,6 +4,8 @@
 # writepacectl on a live paced run. Oracle: the kernel's own numbers (debugfs, /proc, the cap of
 # the device) for what it says, the clock for what it foretells.
 
+# The $ in single quotes are those of awk.
+# shellcheck disable=SC2016
 # shellcheck disable=SC1091 source-path=SCRIPTDIR
 here=$(dirname "$0")
 . "$here/tap.sh"
@@ -97,6 +99,54 @@ for command in status devices tasks; do
 	is "$command for people" "$?:$(grep -cE "${LAB_DEV#/dev/}|pacing 1 task" "$LAB_TMP/out")" 0:1
 done
 wait $dd
+
+# --- trace and plot ------------------------------------------------------------------------
+
+# The value of a column of the trace, of lines that a condition holds for.
+column()
+{
+	gzip -dcf "$1" | awk -F, -v name="$2" 'NR == 1 {
+		for (i = 1; i <= NF; i++)
+			at[$i] = i
+		next
+	}
+	'"${3-1}"' { print $at[name] }'
+}
+
+"$LAB_WATCH" "$LAB_ID" >"$LAB_TMP/watch" &
+watch_pid=$!
+trace=$LAB_TMP/trace.csv.gz
+"$ctl" trace -o "$trace" --segment "$WRITEPACE_SEGMENT" sh -c "
+	dd if=/dev/zero of=$LAB_MNT/traced bs=1M count=25 status=none & wait; exit 5"
+is "trace: the command's status" $? 5
+lab_run sync -f "$LAB_MNT"
+arm_stop $watch_pid || bail_out "watching the device failed"
+is "trace: lines of one length" "$(gzip -dc "$trace" | awk -F, '{ print NF }' | sort -u | wc -l)" 1
+is "trace: its device" "$(column "$trace" bdi | sort -u)" "$LAB_ID"
+is "trace: its program" "$(column "$trace" comm '$at["pid"]' | sort -u)" dd
+compare "trace: verdicts with a pause" "$(column "$trace" pause '$at["pid"] && $at["pause"] > 0' | wc -l)" ge 10
+compare "trace: the most outstanding, off what the kernel saw by" "$(distance \
+	"$(column "$trace" wb_dirty | sort -n | tail -n 1)" \
+	"$(arm_value peak_outstanding "$LAB_TMP/watch")")" le 2097152
+written=$(column "$trace" written '$at["pid"] == ""' | sort -n | sed -n '1p;$p' | paste -sd ' ')
+compare "trace: written, of 25 MiB" "$((${written#* } - ${written% *}))" ge 20971520
+"$ctl" trace -t 300ms >"$LAB_TMP/out"
+is "trace -t, on standard output" "$?:$(head -c 13 "$LAB_TMP/out")" "0:time,segment,"
+if command -v gnuplot >/dev/null; then
+	"$ctl" plot -o "$LAB_TMP/plot.svg" "$trace"
+	is "plot: curves with points" "$?:$(awk '
+		/<g id="[a-z]+_plot_[0-9]+/ { curve++ }
+		curve { points[curve] += gsub(/[ML][0-9.]+,[0-9.]+|xlink:href/, "") }
+		END { for (i in points) good += points[i] > 2; print good }' \
+		"$LAB_TMP/plot.svg")" 0:8
+	"$ctl" plot -o "$LAB_TMP/plot.png" "$trace"
+	is "plot: a picture" "$?:$(head -c 4 "$LAB_TMP/plot.png" | tail -c 3)" 0:PNG
+	is "plot --text" "$("$ctl" plot --text "$trace" | grep -cE 'MiB|seconds')" 3
+	"$ctl" plot --text "$LAB_TMP/watch" 2>/dev/null
+	is "plot: what is no trace" $? 1
+else
+	skip "plot" "no gnuplot"
+fi
 
 # --- another user's segment, as root and as that user ------------------------------------
 
