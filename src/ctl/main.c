@@ -16,6 +16,8 @@ static const struct command commands[] = {
 	{ "devices", run_devices, "", "the devices that paced programs write to", "",
 	  true },
 	{ "tasks", run_tasks, "", "the tasks that are paced", "", true },
+	{ "top", run_top, "", "the same, live; without a terminal once",
+	  "  -d, --delay=TIME        look anew after so long (1s)\n", false },
 	{ "drain", run_drain, "[PATH|DEVICE...]",
 	  "wait until what was written is on the device", "", false },
 	{ "trace", run_trace, "[COMMAND [ARGUMENT...]]",
