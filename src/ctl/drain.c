@@ -28,10 +28,11 @@
 #define MOUNTS 64
 #define STEP_NS WP_MS(200)
 #define LINE_NS WP_SEC(2) /* between two lines where there is no terminal */
-#define SAMPLES 16        /* steps that the rate is taken over: 3 s */
+#define SAMPLES 24        /* completions that the rate is taken over: 5 s */
 #define RATE_LEAST_NS WP_MS(600)
+#define RATE_LEAST_BYTES WP_MIB(2)
 #define AGAIN_BYTES WP_MIB(1) /* dirty after the sync: somebody writes */
-#define BAR_CELLS 20
+#define BAR_CELLS 16
 #define PATH_CELLS 20
 
 struct target {
@@ -39,6 +40,11 @@ struct target {
 	struct place place;
 	pid_t child;
 	int error; /* of the sync; -1 = under way */
+};
+
+struct sample {
+	uint64_t ns;
+	uint64_t written_bytes;
 };
 
 struct drain {
@@ -53,10 +59,9 @@ struct drain {
 	uint64_t done_pm; /* never falls */
 	uint64_t rate_bps;
 	size_t samples;
-	struct {
-		uint64_t ns;
-		uint64_t written_bytes;
-	} sample[SAMPLES];
+	struct sample sample[SAMPLES];
+	struct sample last;
+	uint64_t now_ns;
 };
 
 /* ------------------------------------------------------------------ sync ---- */
@@ -173,26 +178,36 @@ static uint64_t written_bytes(const struct drain *drain)
 	return sum_bytes;
 }
 
+/*
+ * Why only where something completed: one request may be of megabytes, and what is between two
+ * completions tells nothing of the rate.
+ */
 static void measure(struct drain *drain, uint64_t now_ns)
 {
-	size_t at = drain->samples % SAMPLES;
-	size_t first = drain->samples < SAMPLES ? 0 : (at + 1) % SAMPLES;
+	uint64_t bytes = written_bytes(drain);
+	size_t first = drain->samples < SAMPLES ? 0 : drain->samples % SAMPLES;
 	uint64_t span_ns;
 
-	drain->sample[at].ns = now_ns;
-	drain->sample[at].written_bytes = written_bytes(drain);
-	drain->samples++;
+	if (drain->samples && bytes == drain->last.written_bytes)
+		return;
+	drain->last = (struct sample){ now_ns, bytes };
+	drain->sample[drain->samples++ % SAMPLES] = drain->last;
 	span_ns = now_ns - drain->sample[first].ns;
-	drain->rate_bps = span_ns < RATE_LEAST_NS ?
-				  0 :
-				  rate_of(sub_u64(drain->sample[at].written_bytes,
-						  drain->sample[first].written_bytes),
-					  span_ns);
+	bytes = sub_u64(bytes, drain->sample[first].written_bytes);
+	if (span_ns >= RATE_LEAST_NS && (bytes >= RATE_LEAST_BYTES || drain->rate_bps))
+		drain->rate_bps = rate_of(bytes, span_ns);
+}
+
+static uint64_t wait_ns(const struct drain *drain)
+{
+	return sub_u64(bytes_to_ns(drain->left_bytes, drain->rate_bps),
+		       drain->now_ns - drain->last.ns);
 }
 
 /* Why it never falls: what others make dirty meanwhile is more to do, not less done. */
 static void look(struct drain *drain, uint64_t now_ns)
 {
+	drain->now_ns = now_ns;
 	count_left(drain);
 	drain->most_bytes = max_u64(drain->most_bytes, drain->left_bytes);
 	measure(drain, now_ns);
@@ -244,7 +259,7 @@ static void put_progress(const struct drain *drain)
 	       drain->exact || !drain->targets[0].what ? "" : " on all devices");
 	if (drain->rate_bps)
 		printf(", %s, %s to go", human_rate(rate, drain->rate_bps),
-		       human_wait(wait, bytes_to_ns(drain->left_bytes, drain->rate_bps)));
+		       human_wait(wait, wait_ns(drain)));
 }
 
 static void show(struct drain *drain, uint64_t now_ns)

