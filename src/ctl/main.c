@@ -31,6 +31,10 @@ static const struct command commands[] = {
 	  "  -D, --device=MAJ:MIN    this device alone, not the one with most lines\n"
 	  "      --text              draw on the terminal\n",
 	  false },
+	{ "doctor", run_doctor, "[COMMAND]",
+	  "why pacing works or does not, here and for a command",
+	  "  -p, --path=PATH         look at the device of PATH, not of this directory\n",
+	  true },
 	{ "set", run_set, "[PATH|DEVICE|PID] NAME=VALUE...",
 	  "change limits, rates and weights of what runs", "", false },
 	{ "reset", run_reset, "[PATH|DEVICE|PID]", "take back what was set", "", false },
@@ -185,19 +189,26 @@ static const struct command *find_command(const char *name)
 	return command->name ? command : NULL;
 }
 
+/* Why: a full disk behind a redirection must not look like a result. */
+static int finish(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		return ctl_complain("standard output: %m");
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct ctl ctl = { 0 };
 	const char *word = argc > 1 ? argv[1] : "";
-	int status;
 
 	if (!strcmp(word, "-h") || !strcmp(word, "--help") || !strcmp(word, "help")) {
 		show_help();
-		return CTL_DONE;
+		return finish(CTL_DONE);
 	}
 	if (!strcmp(word, "-V") || !strcmp(word, "--version")) {
 		printf("writepacectl %s\n", PACKAGE_VERSION);
-		return CTL_DONE;
+		return finish(CTL_DONE);
 	}
 	ctl.command = find_command(word);
 	if (!ctl.command) {
@@ -207,9 +218,5 @@ int main(int argc, char **argv)
 		return CTL_USAGE;
 	}
 	argv[1] = argv[0];
-	status = ctl.command->run(&ctl, argc - 1, argv + 1);
-	/* Why: a full disk behind a redirection must not look like a result. */
-	if (fflush(stdout) || ferror(stdout))
-		return ctl_complain("standard output: %m");
-	return status;
+	return finish(ctl.command->run(&ctl, argc - 1, argv + 1));
 }
