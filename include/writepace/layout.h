@@ -102,7 +102,8 @@ struct wp_device {
 	uint64_t start_ns;    /* claimed: when the next unit is due */
 	/* written by the helper */
 	uint64_t
-		alias; /* slot + 1 of the device it is a part of, 0 = it stands for itself */
+		alias; /* slot + 1 of the device it is a part of, 0 = it stands for itself; its own: nobody can
+			see what is behind it */
 	uint64_t identity; /* of the medium (disk sequence number), 0 = unknown */
 	uint64_t stat_ns;  /* time of the following, 0 = never */
 	uint64_t stat_written_bytes; /* sectors the device wrote, by anybody, ever */
@@ -130,7 +131,8 @@ struct wp_device {
 	uint64_t
 		orphan_old_bytes; /* orphans that were there at the turn, and still are */
 	uint64_t watch_ns; /* claimed: until then somebody looks after its next unit */
-	uint64_t reserved[7];
+	uint64_t unseen_ns;   /* last dirt in a file that only the helper may see */
+	uint64_t reserved[6];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */
@@ -159,7 +161,8 @@ struct wp_file {
 	uint64_t whole_ns;     /* last look at the whole file */
 	uint64_t holder;       /* pid << 32 | descriptor of who looked last */
 	uint64_t holder_start_ns; /* start_ns of that process */
-	uint64_t reserved[6];
+	uint64_t unseen;          /* 1: only the helper may look at it (overlayfs) */
+	uint64_t reserved[5];
 };
 
 /* What a person set while programs run (writepacectl set), 0 = nothing; replaced. */

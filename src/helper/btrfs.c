@@ -7,89 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "helper/mounts.h"
 #include "helper/read.h"
 
 #define FOLDER "%s/sys/fs/btrfs"
 
-/* 36 35 0:48 /subvolume /mnt rw,noatime shared:1 - btrfs /dev/sda1 rw */
-struct mount {
-	uint64_t id;
-	uint64_t number;
-	char point[PATH_MAX]; /* blanks in it as \040 */
-	char type[32];
-	char source[PATH_MAX];
-};
-
-struct mounts {
-	FILE *file;
-	char *line;
-	size_t line_bytes;
-};
-
-/* Those that @process ("self", a pid) sees: it may live in a mount namespace of its own. */
-static bool open_mounts(struct mounts *mounts, const char *root, const char *process)
-{
-	char path[READ_PATH_BYTES];
-
-	*mounts = (struct mounts){ 0 };
-	snprintf(path, sizeof(path), "%s/proc/%s/mountinfo", root, process);
-	mounts->file = fopen(path, "re");
-	return mounts->file;
-}
-
-static void close_mounts(struct mounts *mounts)
-{
-	free(mounts->line);
-	fclose(mounts->file);
-}
-
-static bool parse_mount(const char *line, struct mount *mount)
-{
-	const char *rest = strstr(line, " - ");
-	unsigned long long id;
-	unsigned major;
-	unsigned minor;
-
-	if (sscanf(line, "%llu %*u %u:%u %*s %4095s", &id, &major, &minor,
-		   mount->point) != 4 ||
-	    !rest || sscanf(rest, " - %31s %4095s", mount->type, mount->source) != 2)
-		return false;
-	mount->id = id;
-	mount->number = makedev(major, minor);
-	return true;
-}
-
-static bool next_mount(struct mounts *mounts, struct mount *mount)
-{
-	while (getline(&mounts->line, &mounts->line_bytes, mounts->file) > 0) {
-		if (parse_mount(mounts->line, mount))
-			return true;
-	}
-	return false;
-}
-
 static bool is_btrfs(const struct mount *mount)
 {
 	return !strcmp(mount->type, "btrfs");
-}
-
-static bool find_mount(const char *root, uint32_t pid, uint64_t id, struct mount *mount)
-{
-	struct mounts mounts;
-	bool found = false;
-	char process[16];
-
-	snprintf(process, sizeof(process), "%u", pid);
-	if (!open_mounts(&mounts, root, process))
-		return false;
-	while (!found && next_mount(&mounts, mount))
-		found = mount->id == id;
-	close_mounts(&mounts);
-	return found;
 }
 
 /* The last part of the node's name, links followed: /dev/mapper/data is dm-3. */
@@ -141,11 +69,8 @@ static void name_btrfs(const char *root, const struct mount *mount, struct btrfs
 bool btrfs_of(const char *root, const struct holder *holder, struct btrfs *btrfs)
 {
 	struct mount mount;
-	char text[512];
 
-	if (!read_text(text, sizeof(text), "%s/proc/%u/fdinfo/%u", root, holder->pid,
-		       holder->fd) ||
-	    !find_mount(root, holder->pid, read_value(text, "mnt_id:"), &mount))
+	if (!mounts_of(root, holder, &mount))
 		return false;
 	name_btrfs(root, &mount, btrfs);
 	return true;
@@ -167,9 +92,9 @@ bool btrfs_with(const char *root, uint64_t number, struct btrfs *btrfs)
 	unsigned candidates = 0;
 	bool sure = false;
 
-	if (!open_mounts(&mounts, root, "self"))
+	if (!mounts_open(&mounts, root, "self"))
 		return false;
-	while (!sure && next_mount(&mounts, &mount)) {
+	while (!sure && mounts_next(&mounts, &mount)) {
 		sure = mount.number == number ||
 		       (is_btrfs(&mount) && is_mounted_at(&mount, number));
 		if (!sure &&
@@ -178,7 +103,7 @@ bool btrfs_with(const char *root, uint64_t number, struct btrfs *btrfs)
 		candidates++;
 		found = mount;
 	}
-	close_mounts(&mounts);
+	mounts_close(&mounts);
 	/* A number that no mount shows is a subvolume's: of the only btrfs there is. */
 	if (!sure && candidates != 1)
 		return false;

@@ -3,14 +3,18 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "helper/holder.h"
+#include "helper/overlay.h"
 #include "helper/read.h"
 #include "shm/device.h"
 
 #define NEVER_LOOKED UINT64_MAX
+#define KEY_SLOT_SHIFT 56 /* of a file's key: the device's slot + 1, the inode below it */
+#define KEY_INODE_MASK ((UINT64_C(1) << KEY_SLOT_SHIFT) - 1)
 
 static void folder_of(char *path, const struct helper *helper, uint64_t number)
 {
@@ -84,6 +88,14 @@ void devices_set_btrfs(struct devices *devices, const struct helper *helper, int
 	set_identity(&helper->map->devices[real], btrfs_identity(btrfs->uuid));
 }
 
+static void set_upper(struct devices *devices, const struct helper *helper, int slot,
+		      uint64_t number);
+
+static bool is_on(const struct wp_file *file, int slot)
+{
+	return (int)(word_read_relaxed(&file->key) >> KEY_SLOT_SHIFT) - 1 == slot;
+}
+
 /* Whoever has a file of @slot's device open leads to its mount. */
 static bool ask_holders(const struct helper *helper, int slot, struct btrfs *btrfs)
 {
@@ -91,12 +103,56 @@ static bool ask_holders(const struct helper *helper, int slot, struct btrfs *btr
 		const struct wp_file *file = &helper->map->files[i];
 		struct holder holder;
 
-		if ((int)(word_read_relaxed(&file->key) >> 56) - 1 == slot &&
-		    holder_find(helper, file, &holder) &&
+		if (is_on(file, slot) && holder_find(helper, file, &holder) &&
 		    btrfs_of(helper->root, &holder, btrfs))
 			return true;
 	}
 	return false;
+}
+
+/* The device below the upper file of an overlay; false when it is hidden. */
+static bool ask_upper(const struct helper *helper, const struct wp_file *file,
+		      const struct holder *holder, uint64_t *number)
+{
+	uint64_t inode = word_read(&file->key) & KEY_INODE_MASK;
+	int fd = overlay_open_upper(helper->root, holder, inode);
+	struct stat st;
+
+	if (fd < 0)
+		return false;
+	fstat(fd, &st);
+	close(fd);
+	*number = st.st_dev;
+	return true;
+}
+
+/*
+ * An overlay stands for what its upper directory's device stands for; where no file's upper one is
+ * to be found, it is marked as hidden. False: it is no overlay that anybody has a file of open.
+ */
+static bool look_at_overlay(struct devices *devices, const struct helper *helper,
+			    int slot)
+{
+	struct wp_device *device = &helper->map->devices[slot];
+	bool hidden = false;
+
+	for (size_t i = 0; i < WP_FILES; i++) {
+		const struct wp_file *file = &helper->map->files[i];
+		struct holder holder;
+		uint64_t number;
+
+		if (!is_on(file, slot) || !word_read(&file->unseen) ||
+		    !holder_find(helper, file, &holder))
+			continue;
+		if (ask_upper(helper, file, &holder, &number)) {
+			set_upper(devices, helper, slot, number);
+			return true;
+		}
+		hidden = true;
+	}
+	if (hidden && !word_read(&device->alias))
+		word_write(&device->alias, (uint64_t)slot + 1);
+	return hidden;
 }
 
 /*
@@ -108,8 +164,32 @@ static void look_at_anonymous(struct devices *devices, const struct helper *help
 {
 	struct btrfs btrfs;
 
+	if (look_at_overlay(devices, helper, slot))
+		return;
 	if (ask_holders(helper, slot, &btrfs) || btrfs_with(helper->root, number, &btrfs))
 		devices_set_btrfs(devices, helper, slot, &btrfs);
+}
+
+static void look_at_number(struct devices *devices, const struct helper *helper, int slot,
+			   uint64_t number)
+{
+	if (major(number))
+		look_at_block(helper, slot, number);
+	else
+		look_at_anonymous(devices, helper, slot, number);
+}
+
+/* The overlay of @slot is written to device @number, which nobody need have paced yet. */
+static void set_upper(struct devices *devices, const struct helper *helper, int slot,
+		      uint64_t number)
+{
+	int upper = device_slot(helper->map, number);
+
+	if (upper < 0 || upper == slot)
+		return;
+	look_at_number(devices, helper, upper, number);
+	word_write(&helper->map->devices[slot].alias,
+		   (uint64_t)device_real_slot(helper->map, upper) + 1);
 }
 
 void devices_begin(struct devices *devices)
@@ -137,10 +217,7 @@ static void look(struct devices *devices, const struct helper *helper, int slot)
 
 	if (!word_read(&device->key) || !was_written_to(devices, helper, slot))
 		return;
-	if (major(number))
-		look_at_block(helper, slot, number);
-	else
-		look_at_anonymous(devices, helper, slot, number);
+	look_at_number(devices, helper, slot, number);
 }
 
 void devices_look(struct devices *devices, const struct helper *helper)

@@ -5,6 +5,7 @@
  *   partition        stands for its disk
  *   btrfs            every subvolume has a number of its own; all stand for the number of the
  *                    mounted file system, which mountinfo shows and no file has
+ *   overlay          stands for the device of its upper directory, where that is visible
  *   anything else    for itself: disks, loop, dm, md, NFS, FUSE
  */
 #ifndef WP_HELPER_DEVICES_H

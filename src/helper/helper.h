@@ -10,6 +10,8 @@
  *   memory.c   the kernel's thresholds, memory pressure
  *   tails.c    files whose writer stopped writing
  *   holder.c   the descriptor of somebody else's file
+ *   mounts.c   what it is mounted from
+ *   overlay.c  the file that has an overlay's pages
  *   read.c     small files of /proc and /sys
  *
  * It holds nothing that anybody waits for. Killed, the programs pace on without it; stopped and

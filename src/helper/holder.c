@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "helper/overlay.h"
 #include "helper/read.h"
 #include "shm/device.h"
 #include "shm/file.h"
@@ -71,8 +72,13 @@ int holder_open(const struct helper *helper, const struct wp_file *file,
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) || !is_the_file(helper, file, &st)) {
+	if (!fstat(fd, &st) && overlay_is(fd)) {
 		close(fd);
+		fd = overlay_open_upper(helper->root, &holder, st.st_ino);
+	}
+	if (fd < 0 || fstat(fd, &st) || !is_the_file(helper, file, &st)) {
+		if (fd >= 0)
+			close(fd);
 		return -1;
 	}
 	*size_bytes = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;

@@ -21,7 +21,7 @@ bool holder_find(const struct helper *helper, const struct wp_file *file,
 		 struct holder *holder) WP_MUST_CHECK;
 
 /*
- * That very file, opened for reading: no lock, no lease on writing, no ETXTBSY of the holder is
+ * That very file, or on an overlay the one that has its pages, opened for reading: no lock, no lease on writing, no ETXTBSY of the holder is
  * touched. @size_bytes: 0 for a block device. -1 when it can not be.
  */
 int holder_open(const struct helper *helper, const struct wp_file *file,

@@ -69,7 +69,6 @@ static void every_second(struct state *state, uint64_t now_ns)
 	memory_look(state->helper);
 	devices_look(&state->devices, state->helper);
 	file_sweep(state->helper->map, now_ns);
-	tails_find(&state->tails, state->helper, now_ns);
 }
 
 /* Do what is due. Returns the time until something is again. */
@@ -92,6 +91,7 @@ static uint64_t work(struct state *state, uint64_t now_ns)
 	if (outstanding && now_ns >= state->measure_ns) {
 		devices_meet(&state->devices, state->helper);
 		devices_measure(&state->devices, state->helper, now_ns);
+		tails_find(&state->tails, state->helper, now_ns);
 		state->measure_ns = now_ns + MEASURE_NS;
 	}
 	tails_ns = tails_step(&state->tails, state->helper, now_ns);

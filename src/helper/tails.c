@@ -45,6 +45,13 @@ static void drop_others(struct tails *tails, const struct helper *helper)
 	tails->count = kept;
 }
 
+/* Something is left in it that its writer does not start. */
+static bool is_tail(const struct wp_file *file, uint64_t now_ns)
+{
+	return (word_read(&file->unseen) || file_is_silent(file, now_ns)) &&
+	       (word_read(&file->accounted_bytes) || word_read(&file->lent_bytes));
+}
+
 void tails_find(struct tails *tails, const struct helper *helper, uint64_t now_ns)
 {
 	drop_others(tails, helper);
@@ -53,10 +60,7 @@ void tails_find(struct tails *tails, const struct helper *helper, uint64_t now_n
 		uint64_t key = word_read_relaxed(&file->key);
 
 		if (!(key >> KEY_SLOT_SHIFT) || !word_read(&file->holder) ||
-		    !file_is_silent(file, now_ns) ||
-		    !(word_read(&file->accounted_bytes) ||
-		      word_read(&file->lent_bytes)) ||
-		    is_known(tails, slot))
+		    !is_tail(file, now_ns) || is_known(tails, slot))
 			continue;
 		tails->list[tails->count++] = (struct tail){
 			.slot = slot,
@@ -80,38 +84,37 @@ static struct wp_device *device_of(const struct tail *tail, const struct helper 
  * dirty or in flight, or a negative errno.
  */
 static int64_t look_and_start(const struct helper *helper, const struct tail *tail,
-			      const struct flush_pace *pace)
+			      const struct flush_pace *pace, struct file_look *look)
 {
 	struct flush_file flush = {
 		.file = &helper->map->files[tail->slot],
 		.device = device_of(tail, helper),
 	};
-	struct file_look look = { .now_ns = pace->now_ns };
 	int64_t result;
 
 	flush.fd = holder_open(helper, flush.file, &flush.size_bytes);
 	if (flush.fd < 0)
 		return -ENOENT;
-	result = flush_look(&flush, &look);
+	result = flush_look(&flush, look);
 	if (result > 0)
 		result = flush_start(&flush, (uint64_t)result, pace);
 	close(flush.fd);
-	return result < 0 ? result : (int64_t)look.present_bytes;
+	return result < 0 ? result : (int64_t)look->present_bytes;
 }
 
 static void note_progress(struct tail *tail, const struct helper *helper,
-			  uint64_t left_bytes, uint64_t now_ns)
+			  const struct file_look *look)
 {
 	struct wp_file *file = &helper->map->files[tail->slot];
 
-	if (left_bytes < tail->left_bytes)
-		tail->progress_ns = now_ns;
-	tail->left_bytes = left_bytes;
-	if (now_ns < tail->progress_ns + GIVE_UP_NS)
+	if (look->present_bytes < tail->left_bytes || look->completed_bytes)
+		tail->progress_ns = look->now_ns;
+	tail->left_bytes = look->present_bytes;
+	if (look->now_ns < tail->progress_ns + GIVE_UP_NS)
 		return;
 	/* Why remembered: it would be found again in a second, for ever. */
 	tail->given_up = true;
-	file_abandon(file, device_of(tail, helper), now_ns);
+	file_abandon(file, device_of(tail, helper), look->now_ns);
 }
 
 /* One look at one file. False when there is nothing more to do for it. */
@@ -121,7 +124,8 @@ static bool step(struct tail *tail, const struct helper *helper,
 	struct wp_file *file = &helper->map->files[tail->slot];
 	struct flush_pace pace = flush_pace_of(control, now_ns);
 	uint64_t holder = word_read(&file->holder);
-	int64_t left_bytes = look_and_start(helper, tail, &pace);
+	struct file_look look = { .now_ns = now_ns };
+	int64_t left_bytes = look_and_start(helper, tail, &pace, &look);
 
 	if (left_bytes < 0) {
 		/* Closed, gone, or not for us to read: nobody need try again. */
@@ -130,8 +134,9 @@ static bool step(struct tail *tail, const struct helper *helper,
 	}
 	tail->seen_ns = now_ns;
 	if (left_bytes)
-		note_progress(tail, helper, (uint64_t)left_bytes, now_ns);
-	return left_bytes != 0;
+		note_progress(tail, helper, &look);
+	/* Why not done with one that is clean: only we can see that it is dirty again. */
+	return left_bytes || word_read(&file->unseen);
 }
 
 static uint64_t patience_ns(const struct control *control)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Files whose writer stopped writing: what it left dirty is started, unit by unit, at the pace
- * of the device's other writeback (design 8).
+ * of the device's other writeback (design 8). And files on an overlay, whose writer can not do it
+ * itself, for as long as it has them open.
  *
  * One file of a device after the other: units of several in turn would fragment them. A file is
  * left alone as soon as anybody else looks at it.
@@ -27,7 +28,7 @@ struct tails {
 	struct tail list[TAILS];
 };
 
-/* Once a second: which files are there? */
+/* Which files are there? */
 void tails_find(struct tails *tails, const struct helper *helper, uint64_t now_ns);
 
 /* Start what is due. Returns the time until the next look, 0 = no tails. */

@@ -111,11 +111,10 @@ int kernel_start_writeback(int fd, uint64_t offset_bytes, uint64_t length_bytes)
 }
 
 /* File systems whose pages are never written back, or not through the page cache we can ask. */
-static enum backing_kind file_kind(int fd, bool *reflinks)
+static enum backing_kind file_kind(int fd, struct backing *backing)
 {
 	struct statfs statfs;
 
-	*reflinks = false;
 	if (sys_call(SYS_fstatfs, fd, &statfs) < 0)
 		return BACKING_NONE;
 	switch ((unsigned long)statfs.f_type) {
@@ -134,11 +133,13 @@ static enum backing_kind file_kind(int fd, bool *reflinks)
 	case ANON_INODE_FS_MAGIC:
 		return BACKING_NONE;
 	case ZFS_SUPER_MAGIC:
-	case OVERLAYFS_SUPER_MAGIC: /* cachestat sees nothing there: doc/LIMITS.md */
 		return BACKING_ASIDE;
+	case OVERLAYFS_SUPER_MAGIC:
+		backing->unseen = true;
+		return BACKING_FILE;
 	case BTRFS_SUPER_MAGIC:
 	case XFS_SUPER_MAGIC:
-		*reflinks = true;
+		backing->reflinks = true;
 		return BACKING_FILE;
 	default:
 		return BACKING_FILE;
@@ -181,7 +182,7 @@ void kernel_backing(int fd, struct backing *backing)
 	if (S_ISBLK(st.st_mode))
 		backing->kind = BACKING_BLOCK;
 	else
-		backing->kind = file_kind(fd, &backing->reflinks);
+		backing->kind = file_kind(fd, backing);
 	if (backing->kind == BACKING_FILE)
 		backing->size_bytes = (uint64_t)st.st_size;
 	backing->unlinked = !st.st_nlink;

@@ -44,8 +44,8 @@ int kernel_start_writeback(int fd, uint64_t offset_bytes,
 
 /* What stands behind a descriptor. */
 enum backing_kind {
-	BACKING_NONE, /* nothing to pace: pipe, socket, tty, tmpfs */
-	BACKING_ASIDE, /* the same, but the kernel counts it: direct, synchronous, overlay */
+	BACKING_NONE,  /* nothing to pace: pipe, socket, tty, tmpfs */
+	BACKING_ASIDE, /* the same, but the kernel counts it: direct, synchronous */
 	BACKING_FILE,  /* a regular file on a file system with writeback */
 	BACKING_BLOCK, /* a block device */
 };
@@ -55,6 +55,7 @@ struct backing {
 	bool synced;   /* each write to it writes whole pages to the device */
 	bool unlinked; /* no name is left: what is dirty goes with the last descriptor */
 	bool reflinks; /* on a file system that can share extents */
+	bool unseen; /* overlayfs: its pages are another file's, which no call here reaches */
 	uint64_t device; /* device number */
 	uint64_t inode;
 	uint64_t size_bytes; /* 0 for a block device */

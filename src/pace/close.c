@@ -26,17 +26,23 @@ static bool may_go(const struct slow *slow)
 				    device_outstanding_bytes(slow->flush.device));
 }
 
+/* More than a window is left, and somebody sees it go. */
+static bool must_wait(const struct slow *slow)
+{
+	return word_read(&slow->file->accounted_bytes) >
+		       window_kept_bytes(&slow->control.window) &&
+	       !file_is_silent(slow->file, slow->now_ns);
+}
+
 static void drain(struct slow *slow)
 {
 	uint64_t until_ns = slow->now_ns + slow->bounds.drain_ns;
-	uint64_t window_bytes = window_kept_bytes(&slow->control.window);
 
 	if (slow->manner == PACE_NO_SLEEP)
 		return;
-	if (word_read(&slow->flush.file->accounted_bytes) > window_bytes)
+	if (must_wait(slow))
 		slow_count_sleep(slow);
-	while (word_read(&slow->flush.file->accounted_bytes) > window_bytes &&
-	       slow->now_ns < until_ns) {
+	while (must_wait(slow) && slow->now_ns < until_ns) {
 		if (!slow_sleep(slow, until_ns))
 			return;
 		slow_tick(slow, 0);
@@ -53,10 +59,10 @@ static void drain_now(struct slow *slow)
 {
 	slow_take_dirt(slow);
 	slow_tick(slow, 0);
-	if (slow->flush.file && may_go(slow))
-		slow_let_go(slow);
-	else if (slow->flush.file)
+	if (slow->file && !may_go(slow))
 		drain(slow);
+	else if (slow->flush.file)
+		slow_let_go(slow);
 	slow_wait_ceiling(slow, 0);
 }
 
@@ -76,11 +82,11 @@ static void close_file(struct slow *slow)
 		drain_now(slow);
 	}
 	word_add(&slow->process->files_closed, 1);
-	if (!slow->flush.file)
+	if (!slow->file)
 		return;
-	file_abandon(slow->flush.file, slow->flush.device, slow->now_ns);
+	file_abandon(slow->file, slow->flush.device, slow->now_ns);
 	if (slow->handle->backing.unlinked)
-		file_vanished(slow->flush.file, slow->flush.device);
+		file_vanished(slow->file, slow->flush.device);
 }
 
 #define SLOW(a_process, a_task, a_handle, a_fd)                           \

@@ -96,6 +96,26 @@ static int locate_device(struct wp_segment *map, const struct pace_handle *handl
 	return device_slot(map, handle->backing.device);
 }
 
+/* Nobody can see what is behind the device, or nobody is there to look. */
+static bool is_hidden(const struct slow *slow, const struct wp_segment *map, int device)
+{
+	return word_read(&map->devices[device].alias) == (uint64_t)device + 1 ||
+	       !segment_is_helped(map, slow->now_ns);
+}
+
+/* Whoever needs a descriptor of the file finds ours. */
+static void hold_file(struct slow *slow, struct wp_file *file)
+{
+	bool unseen = slow->handle->backing.unseen;
+
+	slow->file = file;
+	slow->flush.file = unseen ? NULL : file;
+	word_write(&file->unseen, unseen);
+	word_write(&file->holder,
+		   (uint64_t)sys_call(SYS_getpid) << 32 | (uint32_t)slow->flush.fd);
+	word_write(&file->holder_start_ns, slow->process->start_ns);
+}
+
 /*
  * Why two slots: a file is known by its own device number, for inode numbers are unique there
  * alone (two subvolumes of a btrfs); it is paced by the device that the helper found behind it.
@@ -109,16 +129,12 @@ static void locate_slots(struct slow *slow, struct wp_segment *map)
 
 	if (device < 0)
 		return;
+	slow->hidden = slow->handle->backing.unseen && is_hidden(slow, map, device);
 	slow->flush.device = &map->devices[device_real_slot(map, device)];
 	if (!file_is(map, file, device, handle->backing.inode))
 		file = file_slot(map, device, handle->backing.inode);
-	if (file >= 0) {
-		slow->flush.file = &map->files[file];
-		word_write(&slow->flush.file->holder, (uint64_t)sys_call(SYS_getpid)
-								      << 32 |
-							      (uint32_t)slow->flush.fd);
-		word_write(&slow->flush.file->holder_start_ns, slow->process->start_ns);
-	}
+	if (file >= 0)
+		hold_file(slow, &map->files[file]);
 	word_write(&handle->slots, (uint64_t)(device + 1) << 32 | (uint64_t)(file + 1));
 }
 

@@ -137,6 +137,19 @@ static void orphan_dirt(struct slow *slow)
 }
 
 /*
+ * The helper looks at what we can not. Where nobody does, the speed that is known has to do;
+ * without that the dirt is not accounted for, so nobody waits for what nobody knows.
+ */
+static void settle_unseen(struct slow *slow)
+{
+	if (slow->hidden && !slow->control.bandwidth.avg_bps)
+		return;
+	file_dirtied(slow->file, slow->flush.device, slow->dirtied_bytes, slow->now_ns);
+	if (slow->hidden)
+		file_abandon(slow->file, slow->flush.device, slow->now_ns);
+}
+
+/*
  * Dirt past all calls that is not in this file is in one that nobody looks at: it leaves by the
  * device's rate. Why no more than there is room for: it may be another device's.
  */
@@ -160,10 +173,12 @@ void slow_settle(struct slow *slow)
 	uint64_t max_q10 = slow->bounds.max_ratio_q10;
 	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, &look) : -ENOENT;
 
-	if (dirty < 0)
-		orphan_dirt(slow);
-	else
+	if (dirty >= 0)
 		slow->dirty_bytes = (uint64_t)dirty;
+	else if (slow->file && !slow->flush.file)
+		settle_unseen(slow);
+	else
+		orphan_dirt(slow);
 	if (look.completed_bytes)
 		fprop_add_max(&slow->process->segment.map->writeout,
 			      &slow->flush.device->writeout, look.completed_bytes,

@@ -15,7 +15,9 @@ struct slow {
 	struct pace_process *process;
 	struct pace_task *task;
 	struct pace_handle *handle;
-	struct flush_file flush; /* file is NULL where there is no entry to be had */
+	struct wp_file *file;    /* its entry, NULL where there is none to be had */
+	struct flush_file flush; /* file is NULL too where we can not look at it */
+	bool hidden;             /* nobody can look at it */
 	enum pace_manner manner;
 	struct wp_task *slot; /* the task's, NULL where there is none to be had */
 	struct wp_note *note; /* the same */

@@ -99,11 +99,15 @@ static bool is_measured(const struct wp_device *device, uint64_t now_ns)
 	return stamp_age_ns(word_read(&device->stat_ns), now_ns) < STAT_FRESH_NS;
 }
 
-/* And did it when orphans were last drained, not long ago? */
+/*
+ * And did it when orphans were last drained, not long ago? Why not where files are unseen: nobody
+ * starts what they leave behind, so nothing would show.
+ */
 static bool has_statistics(const struct wp_device *device, uint64_t now_ns)
 {
 	return is_measured(device, now_ns) && word_read(&device->orphan_stat_bytes) &&
-	       stamp_age_ns(word_read(&device->orphan_ns), now_ns) < CREDIT_NS;
+	       stamp_age_ns(word_read(&device->orphan_ns), now_ns) < CREDIT_NS &&
+	       stamp_age_ns(word_read(&device->unseen_ns), now_ns) > ORPHAN_LIFE_NS;
 }
 
 void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)

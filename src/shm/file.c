@@ -45,6 +45,7 @@ static void reset(struct wp_file *file)
 	word_write(&file->low_bytes, 0);
 	word_write(&file->cursor_bytes, 0);
 	word_write(&file->whole_ns, 0);
+	word_write(&file->unseen, 0);
 }
 
 int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode)
@@ -154,6 +155,14 @@ void file_settle(struct wp_file *file, struct wp_device *device, struct file_loo
 		break;
 	}
 	set_inflight(file, device, look->inflight_bytes);
+}
+
+void file_dirtied(struct wp_file *file, struct wp_device *device, uint64_t bytes,
+		  uint64_t now_ns)
+{
+	device_dirtied(device, bytes);
+	word_add(&file->accounted_bytes, bytes);
+	word_write(&device->unseen_ns, now_ns);
 }
 
 void file_cancelled(struct wp_file *file, struct wp_device *device,

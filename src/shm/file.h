@@ -44,6 +44,13 @@ struct file_look {
  */
 void file_settle(struct wp_file *file, struct wp_device *device, struct file_look *look);
 
+/*
+ * @bytes became dirty in a file that the caller can not look at. The helper settles it; where it
+ * does not, the file falls silent and they leave with the orphans.
+ */
+void file_dirtied(struct wp_file *file, struct wp_device *device, uint64_t bytes,
+		  uint64_t now_ns);
+
 /* @bytes of the file were just given to the device. */
 void file_started(struct wp_file *file, struct wp_device *device, uint64_t bytes);
 

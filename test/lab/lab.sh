@@ -198,11 +198,13 @@ lab_mkfs()
 	esac >"$LAB_TMP/mkfs" 2>&1 || lab_fail "mkfs.$1: $(tail -n 1 "$LAB_TMP/mkfs")"
 }
 
-# lab_make FS SIZE_MB RATE_BPS: FS ext4, xfs, btrfs, or none for a bare block device.
+# lab_make FS SIZE_MB RATE_BPS: FS ext4, xfs, btrfs, or none for a bare block device. Mounted
+# with LAB_MOUNT_OPTIONS.
+LAB_MOUNT_OPTIONS=rw
 lab_make()
 {
 	local fs=$1 size_mb=$2 rate=$3
-	local image options=rw
+	local image options=$LAB_MOUNT_OPTIONS
 
 	lab_image_nr=$((lab_image_nr + 1))
 	image=$LAB_TMP/image.$lab_image_nr
@@ -216,7 +218,7 @@ lab_make()
 
 	lab_cap "$rate" && lab_check_cap "$rate" && lab_cap 0 || return
 	if [ "$fs" != none ]; then
-		[ "$fs" != btrfs ] || options=nodiscard
+		[ "$fs" != btrfs ] || options+=,nodiscard
 		lab_mkfs "$fs" "$LAB_DEV" || return
 		LAB_MNT=$LAB_TMP/mount.$lab_image_nr
 		mkdir "$LAB_MNT" || return
@@ -253,6 +255,20 @@ lab_detached()
 	[ -z "$(losetup -n -O NAME -j "$1")" ]
 }
 
+# What stands on a device and would keep it busy: loop devices over files on mounts of ours,
+# then mounts on $LAB_TMP/top.* or below another one, the last one first.
+lab_remove_tops()
+{
+	local top image
+
+	for image in "$LAB_TMP"/{mount,top}.*/image.*; do
+		[ ! -e "$image" ] || lab_remove_image "$image"
+	done
+	for top in $(findmnt -rn -o TARGET | grep -E "^$LAB_TMP/(top[.]|mount[.].*/)" | tac); do
+		lab_retry umount "$top" || umount -l "$top"
+	done
+}
+
 # The device of a backing file. The cap goes first, else the unmount takes as long as
 # everything that is still dirty.
 lab_remove_image()
@@ -281,7 +297,7 @@ lab_remove()
 	image=$(losetup -n -O BACK-FILE "${1:-$LAB_DEV}") ||
 		lab_fail "no such device" || return
 	case $image in
-	"$LAB_TMP"/image.*) lab_remove_image "$image" ;;
+	"$LAB_TMP"/image.*) lab_remove_tops && lab_remove_image "$image" ;;
 	*) lab_fail "${1:-$LAB_DEV} is not ours" ;;
 	esac
 }
@@ -324,6 +340,7 @@ lab_cleanup()
 	# shellcheck disable=SC2086
 	[ -z "$pids" ] || kill $pids 2>/dev/null
 	wait
+	lab_remove_tops
 	for image in "$LAB_TMP"/image.*; do
 		[ ! -e "$image" ] || lab_remove_image "$image" ||
 			echo "# lab: $LAB_WHY" >&2

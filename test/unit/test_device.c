@@ -291,6 +291,22 @@ TEST(what_nobody_confirms_is_dropped)
 	assert_int_equal(device.orphan_bytes, 3000000);
 }
 
+TEST(orphans_leave_by_the_bandwidth_where_files_are_unseen)
+{
+	struct wp_device device = { .stat_written_bytes = 5000000, .stat_ns = NOW };
+
+	device_dirtied(&device, 3000000);
+	device_orphaned(&device, 3000000, NOW);
+	device.unseen_ns = NOW;
+	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
+	assert_int_equal(device.orphan_bytes, 2000000);
+	/* 35 s after the last of it, what the device says counts again */
+	device.stat_ns = NOW + WP_SEC(36);
+	device.orphan_ns = NOW + WP_SEC(36) - WP_MS(100);
+	device_drain_orphans(&device, 10000000, NOW + WP_SEC(36));
+	assert_int_equal(device.orphan_bytes, 2000000);
+}
+
 TEST(overdue_with_nothing_in_flight_is_idle)
 {
 	struct wp_device device = { .look_ns = NOW, .start_ns = NOW };
@@ -410,6 +426,7 @@ int main(void)
 		cmocka_unit_test(what_was_written_before_it_became_an_orphan_counts),
 		cmocka_unit_test(what_was_written_long_before_does_not_count),
 		cmocka_unit_test(what_nobody_confirms_is_dropped),
+		cmocka_unit_test(orphans_leave_by_the_bandwidth_where_files_are_unseen),
 		cmocka_unit_test(overdue_with_nothing_in_flight_is_idle),
 		cmocka_unit_test(below_its_background_line_is_idle),
 		cmocka_unit_test(unwatched_for_longer_than_patience_is_idle),

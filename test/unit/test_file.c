@@ -416,6 +416,19 @@ static void what_was_drained_by_estimate_does_not_vanish_again(void **state)
 	assert_sums(&pair, 0, 0, 0);
 }
 
+static void unseen_dirt_completes_at_the_looks_of_another(void **state)
+{
+	struct pair pair = file_of_100(*state);
+
+	file_dirtied(pair.file, pair.device, 1000, NOW + 1);
+	file_dirtied(pair.file, pair.device, 500, NOW + 2);
+	assert_sums(&pair, 1600, 0, 1600);
+	assert_int_equal(pair.device->unseen_ns, NOW + 2);
+	settle(&pair, 600, 0, NOW + 3);
+	assert_sums(&pair, 600, 0, 600);
+	assert_int_equal(pair.device->written_bytes, 1000);
+}
+
 static void finding_claims_nothing(void **state)
 {
 	struct wp_segment *segment = *state;
@@ -627,6 +640,7 @@ int main(void)
 		ON_SEGMENT(what_was_cut_off_is_no_completion),
 		ON_SEGMENT(vanished_file_takes_its_orphans_along),
 		ON_SEGMENT(what_was_drained_by_estimate_does_not_vanish_again),
+		ON_SEGMENT(unseen_dirt_completes_at_the_looks_of_another),
 		ON_SEGMENT(finding_claims_nothing),
 		ON_SEGMENT(sweep_lends_what_is_silent),
 		ON_SEGMENT(sweep_leaves_right_sums_alone),

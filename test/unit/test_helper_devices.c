@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "helper/devices.h"
+#include "helper/mounts.h"
 #include "shm/device.h"
 
 struct world {
@@ -324,6 +325,24 @@ WORLD(number_of_a_btrfs_used_again_by_another)
 	assert_int_equal(world->helper.map->devices[slot].alias, 0);
 }
 
+WORLD(overlay_leads_to_its_upper_directory)
+{
+	struct world *world = *state;
+	const struct holder file = { .pid = 4242, .fd = 5 };
+	const struct holder other = { .pid = 4242, .fd = 6 };
+	const struct holder closed = { .pid = 4242, .fd = 7 };
+	struct mount mount;
+
+	put_up(world, "overlay.tree");
+	assert_true(mounts_of(world->root, &file, &mount));
+	assert_string_equal(mount.point, "/var/f o,o/m");
+	assert_string_equal(mount.upper, "/var/f o,o/u");
+	assert_string_equal(mount.top, "/");
+	assert_true(mounts_of(world->root, &other, &mount));
+	assert_string_equal(mount.upper, "");
+	assert_false(mounts_of(world->root, &closed, &mount));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +358,7 @@ int main(void)
 		TESTED(subvolume_without_an_open_file_is_met),
 		TESTED(subvolumes_are_one_device),
 		TESTED(number_of_a_btrfs_used_again_by_another),
+		TESTED(overlay_leads_to_its_upper_directory),
 	};
 
 	return cmocka_run_group_tests_name("helper: devices", tests, NULL, NULL);
