@@ -88,15 +88,15 @@ static uint64_t work(struct state *state, uint64_t now_ns)
 		every_second(state, now_ns);
 		state->second_ns = now_ns + SECOND_NS;
 	}
-	if (outstanding && now_ns >= state->measure_ns) {
+	if (now_ns >= state->measure_ns) {
 		devices_meet(&state->devices, state->helper);
 		devices_measure(&state->devices, state->helper, now_ns);
 		tails_find(&state->tails, state->helper, now_ns);
 		state->measure_ns = now_ns + MEASURE_NS;
 	}
 	tails_ns = tails_step(&state->tails, state->helper, now_ns);
-	wait_ns = outstanding ? state->measure_ns - now_ns : FOR_EVER;
-	wait_ns = min_u64(wait_ns, state->second_ns - now_ns);
+	/* Why also while nothing is outstanding yet: who wakes us is about to dirty something. */
+	wait_ns = min_u64(state->measure_ns, state->second_ns) - now_ns;
 	return tails_ns ? min_u64(wait_ns, tails_ns) : wait_ns;
 }
 

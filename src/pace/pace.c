@@ -110,8 +110,7 @@ static bool has_waited(const struct slow *slow, const struct verdict *verdict,
 	return !verdict->at_wall && slow->now_ns >= until_ns;
 }
 
-/* Sleep for what was dirtied before; at the wall again and again (K5.3 step 13). */
-static void pay(struct slow *slow)
+void slow_pay(struct slow *slow)
 {
 	uint64_t since_ns = slow->now_ns;
 	struct verdict verdict;
@@ -153,7 +152,7 @@ bool pace_before(struct pace_process *process, struct pace_task *task,
 
 		slow_take_dirt(&slow);
 		slow_tick(&slow, background_bytes);
-		pay(&slow);
+		slow_pay(&slow);
 		slow_wait_ceiling(&slow, background_bytes);
 	} else {
 		task->charged_bytes = 0;

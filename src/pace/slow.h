@@ -62,6 +62,9 @@ void slow_tick(struct slow *slow, uint64_t background_bytes);
  */
 void slow_push(struct slow *slow, uint64_t bytes);
 
+/* Sleep for what was dirtied before; at the wall again and again (K5.3 step 13). */
+void slow_pay(struct slow *slow);
+
 /* Wait for the clock of those who have a ceiling of the rate. A debt stays in it. */
 void slow_wait_ceiling(struct slow *slow, uint64_t background_bytes);
 
