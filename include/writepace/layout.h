@@ -130,8 +130,8 @@ struct wp_device {
 	uint64_t orphan_turn_ns;     /* every 35 s: what is older is dropped */
 	uint64_t
 		orphan_old_bytes; /* orphans that were there at the turn, and still are */
-	uint64_t watch_ns; /* claimed: until then somebody looks after its next unit */
-	uint64_t unseen_ns;   /* last dirt in a file that only the helper may see */
+	uint64_t watch_ns;  /* claimed: until then somebody looks after its next unit */
+	uint64_t unseen_ns; /* last dirt in a file that only the helper may see */
 	uint64_t reserved[6];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
