@@ -20,6 +20,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "names.h"
+
 #define WP_EXPORT __attribute__((visibility("default")))
 
 #define WRITE(name, result, parameters, ...) WP_EXPORT result name parameters;

@@ -7,10 +7,15 @@
 
 #include <linux/aio_abi.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
 #include "base/types.h"
+
+#ifndef SYS_sendfile64 /* machines of 64 bits have one */
+#define SYS_sendfile64 SYS_sendfile
+#endif
 
 #define OWN_OFFSET INT64_MIN /* the file's own; -1 is an error of pwrite */
 

@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "names.h"
+
 #include "base/types.h"
 
 #define WRITE(name, result, parameters, ...) result(*name) parameters;

@@ -27,7 +27,7 @@ static void see_aio(int fd, size_t bytes)
 		return real_call(name)(control);                   \
 	}
 #define LIO_LISTIO(name, type)                                                     \
-	WP_EXPORT int name(int mode, struct type *const list[], int count,         \
+	WP_EXPORT int name(int mode, AIO_LIST(type) list[], int count,             \
 			   struct sigevent *event)                                 \
 	{                                                                          \
 		for (int i = 0; i < count; i++) {                                  \

@@ -4,6 +4,7 @@
  * by what they were given; nothing is formatted or buffered again here. What really became
  * dirty the kernel tells at the next slow path.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +19,17 @@
 #define STREAM_PENDING_BYTES(stream) \
 	((uint64_t)((stream)->_IO_write_ptr - (stream)->_IO_write_base))
 #else
-#define STREAM_FD(stream) fileno(stream)
+#define STREAM_FD(stream) stream_fd(stream)
 #define STREAM_PENDING_BYTES(stream) BUFSIZ
+
+static int stream_fd(const FILE *stream)
+{
+	int saved_errno = errno;
+	int fd = fileno((FILE *)(uintptr_t)stream);
+
+	errno = saved_errno;
+	return fd;
+}
 #endif
 
 /*

@@ -235,6 +235,19 @@ void write_charge(int fd, ssize_t result)
 		gate_aside(fd, result);
 }
 
+/* Not everywhere in libc: glibc before 2.34 has it in a library of its own. */
+void pthread_testcancel(void) __attribute__((weak));
+
+/*
+ * The call is a cancellation point, its pieces are not: a thread that makes only large calls could
+ * never be cancelled. Nothing has been written yet.
+ */
+static void stay_cancellable(uint64_t bytes)
+{
+	if (bytes > gate_task.piece_bytes && pthread_testcancel)
+		pthread_testcancel();
+}
+
 #define ONE(data, n) \
 	(&(struct iovec){ .iov_base = (void *)(uintptr_t)(data), .iov_len = (n) })
 #define VECTOR_BYTES(vector, count) program_vector_bytes(vector, count)
@@ -252,6 +265,7 @@ void write_charge(int fd, ssize_t result)
 	{                                                                               \
 		ssize_t r;                                                              \
                                                                                         \
+		stay_cancellable(bytes);                                                \
 		if (write_slow(fd, vector, count, bytes, at, flags, &r))                \
 			return r;                                                       \
 		r = real.name arguments;                                                \

@@ -7,6 +7,7 @@
 #define EVENT_MASK ((UINT64_C(1) << FPROP_EVENT_BITS) - 1)
 #define PERIOD_MASK ((UINT64_C(1) << (64 - FPROP_EVENT_BITS)) - 1)
 #define TRIES 4
+#define SCALED_MAX (UINT64_MAX / FPROP_MAX_Q10) /* only damage is beyond */
 #define AHEAD_PERIODS 64 /* minutes: longer than an addition is ever held up */
 
 static uint64_t pack(uint64_t period, uint64_t events)
@@ -101,17 +102,16 @@ uint64_t fprop_add_max(struct fprop_domain *domain, struct fprop_count *member,
 		       uint64_t events, uint64_t max_q10, unsigned stripe)
 {
 	struct fprop_fraction share;
-	__int128 room;
+	uint64_t wanted, taken;
 
 	if (max_q10 < FPROP_MAX_Q10) {
 		share = fprop_share(domain, member);
-		room = (__int128)share.denominator * max_q10 -
-		       (__int128)share.numerator * FPROP_MAX_Q10;
-		if (room < 0)
+		wanted = min_u64(share.denominator, SCALED_MAX) * max_q10;
+		taken = min_u64(share.numerator, SCALED_MAX) * FPROP_MAX_Q10;
+		if (wanted < taken)
 			return 0;
-		if (room < (__int128)events * (FPROP_MAX_Q10 - max_q10))
-			events = (uint64_t)((room + (FPROP_MAX_Q10 - max_q10) - 1) /
-					    (FPROP_MAX_Q10 - max_q10));
+		events = min_u64(events, (wanted - taken + FPROP_MAX_Q10 - max_q10 - 1) /
+						 (FPROP_MAX_Q10 - max_q10));
 	}
 	fprop_add(domain, member, events, stripe);
 	return events;

@@ -3,23 +3,36 @@
 
 #include "base/fixed.h"
 
+#define FAR_Q10 (2 * WP_Q10) /* from there on the cube is out of range */
+
+/* (setpoint - level) / (limit - setpoint), towards zero. */
+static int64_t distance_q10(uint64_t setpoint, uint64_t level, uint64_t limit)
+{
+	uint64_t span = (limit - setpoint) | 1;
+
+	if (level > setpoint)
+		return -(int64_t)min_u64(mul_div(level - setpoint, WP_Q10, span),
+					 FAR_Q10);
+	return (int64_t)min_u64(mul_div(setpoint - level, WP_Q10, span), FAR_Q10);
+}
+
 uint64_t position_cubic_q10(uint64_t setpoint, uint64_t level, uint64_t limit)
 {
-	__int128 x;
-	__int128 factor;
+	int64_t x;
+	int64_t factor;
 
 	if (level >= limit || setpoint >= limit)
 		return 0;
 	/* Why: the shifts act on negative values too; an arithmetic shift is what the kernel's
 	 * own numbers come from (K3.1), a division would differ by one unit. */
-	x = ((__int128)setpoint - level) * WP_Q10 / (__int128)((limit - setpoint) | 1);
+	x = distance_q10(setpoint, level, limit);
 	factor = x;
 	factor = factor * x >> 10;
 	factor = factor * x >> 10;
-	factor += WP_Q10;
+	factor += (int64_t)WP_Q10;
 	if (factor < 0)
 		return 0;
-	return factor > 2 * WP_Q10 ? 2 * WP_Q10 : (uint64_t)factor;
+	return min_u64((uint64_t)factor, 2 * WP_Q10);
 }
 
 uint64_t position_setpoint(uint64_t limit, uint64_t background)

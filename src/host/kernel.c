@@ -106,16 +106,28 @@ int kernel_cachestat(int fd, uint64_t offset_bytes, uint64_t length_bytes,
 
 int kernel_start_writeback(int fd, uint64_t offset_bytes, uint64_t length_bytes)
 {
-	return (int)sys_call(SYS_sync_file_range, fd, offset_bytes, length_bytes,
-			     SYNC_FILE_RANGE_WRITE);
+	return (int)sys_call(SYS_sync_file_range, fd, SYS_WIDE(offset_bytes),
+			     SYS_WIDE(length_bytes), SYNC_FILE_RANGE_WRITE);
 }
+
+#ifdef SYS_fstatfs64
+static long ask_file_system(int fd, struct statfs *statfs)
+{
+	return sys_call(SYS_fstatfs64, fd, sizeof(*statfs), statfs);
+}
+#else
+static long ask_file_system(int fd, struct statfs *statfs)
+{
+	return sys_call(SYS_fstatfs, fd, statfs);
+}
+#endif
 
 /* File systems whose pages are never written back, or not through the page cache we can ask. */
 static enum backing_kind file_kind(int fd, struct backing *backing)
 {
 	struct statfs statfs;
 
-	if (sys_call(SYS_fstatfs, fd, &statfs) < 0)
+	if (ask_file_system(fd, &statfs) < 0)
 		return BACKING_NONE;
 	switch ((unsigned long)statfs.f_type) {
 	case TMPFS_MAGIC:
@@ -266,7 +278,7 @@ uint64_t kernel_weight(void)
 
 int kernel_reserve(int fd, uint64_t bytes)
 {
-	return (int)sys_call(SYS_fallocate, fd, 0, 0, bytes);
+	return (int)sys_call(SYS_fallocate, fd, 0, SYS_WIDE(0), SYS_WIDE(bytes));
 }
 
 uint64_t kernel_process_id(void)

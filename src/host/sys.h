@@ -10,6 +10,7 @@
 #define WP_HOST_SYS_H
 
 #include <errno.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,6 +56,13 @@ static inline long sys_call6(long number, long a, long b, long c, long d, long e
 	errno = saved_errno;
 	return result;
 }
+#endif
+
+/* An argument of 64 bits: where a register has 32, two of them. */
+#if __SIZEOF_LONG__ < 8
+#define SYS_WIDE(x) ((uint64_t)(x)&UINT32_MAX), ((uint64_t)(x) >> 32)
+#else
+#define SYS_WIDE(x) (x)
 #endif
 
 #define SYS_PICK(_1, _2, _3, _4, _5, _6, _7, name, ...) name

@@ -14,6 +14,7 @@
 #include "shm/device.h"
 #include "shm/file.h"
 
+#define CUT_NS WP_MS(200)   /* for so long after a signal a close does not wait */
 #define YOUNG_NS WP_SEC(30) /* the kernel would not have written it by itself yet */
 
 /*
@@ -34,11 +35,17 @@ static bool must_wait(const struct slow *slow)
 	       !file_is_silent(slow->file, slow->now_ns);
 }
 
+/* Signal: Ctrl-C cut the pause before, its handler closes what is open and wants to be gone. */
+static bool was_cut(const struct slow *slow)
+{
+	return slow->task->cut_ns && slow->now_ns < slow->task->cut_ns + CUT_NS;
+}
+
 static void drain(struct slow *slow)
 {
 	uint64_t until_ns = slow->now_ns + slow->bounds.drain_ns;
 
-	if (slow->manner == PACE_NO_SLEEP)
+	if (slow->manner == PACE_NO_SLEEP || was_cut(slow))
 		return;
 	if (must_wait(slow))
 		slow_count_sleep(slow);

@@ -26,7 +26,7 @@
 #include "host/kernel.h"
 #include "shm/segment.h"
 
-/* One thread's state: 80 bytes of its own storage. */
+/* One thread's state: 88 bytes of its own storage. */
 struct pace_task {
 	uint64_t charged_bytes; /* by calls since the last check */
 	uint64_t poll_bytes;    /* check when so much has been charged */
@@ -41,6 +41,7 @@ struct pace_task {
 	uint64_t owed_bytes;     /* dirt that has not been slept for */
 	uint64_t paused_when_ns; /* virtual time of the last pause */
 	uint64_t inside_ns;      /* when the slow path was entered, 0 = outside */
+	uint64_t cut_ns;         /* when a signal last ended a pause */
 };
 
 #define PACE_TASK_INIT                                                    \

@@ -300,7 +300,9 @@ bool slow_sleep(struct slow *slow, uint64_t until_ns)
 	if (word_read(&slow->process->retired))
 		return false;
 	if (slow->manner == PACE_BLOCKED)
-		return !kernel_signals_pending();
+		interrupted = kernel_signals_pending();
+	if (interrupted)
+		slow->task->cut_ns = slow->now_ns;
 	return !interrupted;
 }
 
