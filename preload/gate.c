@@ -6,6 +6,9 @@
 /* Fork: pages of its own, which a child finds zeroed (life.c). */
 struct gate_entry gate_table[GATE_ENTRIES] __attribute__((aligned(4096)));
 
+/* Why: a program that writes nothing need not have the table's pages at its end. */
+static bool gate_used;
+
 struct pace_process gate_process;
 bool gate_inert = true;
 __thread struct pace_task gate_task __attribute__((tls_model("initial-exec"))) =
@@ -29,8 +32,10 @@ static enum gate_kind classify(int fd, struct gate_entry *entry)
 	entry->handle.backing = backing;
 	pace_take_charged(&gate_process, &entry->handle);
 	word_write(&entry->handle.slots, 0);
-	if (fd >= 0)
-		word_write(&entry->tag, gate_tag(fd, kind));
+	if (fd < 0)
+		return kind;
+	gate_used = true;
+	word_write(&entry->tag, gate_tag(fd, kind));
 	return kind;
 }
 
@@ -59,13 +64,14 @@ struct wp_device *gate_sync(int fd)
 	return pace_sync_begin(&gate_process, &gate_task, &entry->handle, fd);
 }
 
-void gate_close(int fd)
+void gate_close_known(int fd)
 {
 	struct gate_entry *entry = gate_entry(fd);
 
 	if (word_read(&entry->tag) == gate_tag(fd, GATE_PACED) &&
 	    pace_has_dirt(&entry->handle))
 		pace_close(&gate_process, &gate_task, &entry->handle, fd);
+	/* Signal: by now it may be another's. */
 	if (word_read(&entry->tag) >> 2 == (uint64_t)(uint32_t)fd + 1)
 		word_write(&entry->tag, 0);
 }
@@ -87,6 +93,8 @@ int gate_find(const struct backing *backing)
 
 void gate_close_range(uint32_t first, uint32_t last)
 {
+	if (!gate_used)
+		return;
 	for (uint32_t i = 0; i < GATE_ENTRIES; i++) {
 		uint64_t tag = word_read(&gate_table[i].tag);
 		uint64_t fd = (tag >> 2) - 1;

@@ -22,10 +22,11 @@ enum gate_kind {
 	GATE_ASIDE = 3, /* nothing to pace, but in the kernel's count of dirt */
 };
 
+/* Why of 64 bytes: found by a shift, on each call, and never on two lines of the cache. */
 struct gate_entry {
 	uint64_t tag; /* (fd + 1) << 2 | kind, 0 = unknown */
 	struct pace_handle handle;
-};
+} __attribute__((aligned(64)));
 
 extern struct gate_entry gate_table[GATE_ENTRIES];
 _Static_assert(sizeof(gate_table) % 4096 == 0, "a table of whole pages");
@@ -93,7 +94,14 @@ static inline void gate_charge(int fd, uint64_t bytes)
 }
 
 /* The descriptor is about to be closed or replaced: settle what it wrote, forget it. */
-void gate_close(int fd);
+void gate_close_known(int fd);
+
+static inline void gate_close(int fd)
+{
+	if (wp_unlikely(word_read_relaxed(&gate_entry(fd)->tag) >> 2 ==
+			(uint64_t)(uint32_t)fd + 1))
+		gate_close_known(fd);
+}
 
 /* Around a call that syncs @fd. */
 struct wp_device *gate_sync(int fd);

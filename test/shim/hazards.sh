@@ -112,7 +112,7 @@ run_test()
 {
 	case $1 in
 	*.bats) WRITEPACE_BUILD=$build bats --tap "$root/$1" ;;
-	*.sh) env -u WRITEPACE_HELPER -u WRITEPACE_SEGMENT WRITEPACE_BUILD="$build" \
+	*.sh) env -u WRITEPACE_HELPER -u WRITEPACE_SEGMENT -u WRITEPACE_LIMIT WRITEPACE_BUILD="$build" \
 		bash "$root/$1" ;;
 	*) (cd "$build" && CMOCKA_MESSAGE_OUTPUT=TAP "./${1%.c}") ;;
 	esac
@@ -256,9 +256,10 @@ make_programs()
 
 lab_require ext4 || skip_all "$LAB_WHY"
 make_programs || skip_all "no C compiler: $(head -n 1 "$LAB_TMP/cc")"
-lab_make ext4 400 20971520 || bail_out "$LAB_WHY"
+lab_make ext4 400 52428800 || bail_out "$LAB_WHY"
 lab_forget
-export WRITEPACE_HELPER=off
+# A small limit, so that there are pauses from the first megabytes on.
+export WRITEPACE_HELPER=off WRITEPACE_LIMIT=2M
 mkdir "$LAB_TMP/other"
 
 # ----------------------------------------------------- interposition, coverage ----
