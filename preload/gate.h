@@ -17,6 +17,7 @@
 #define GATE_ENTRIES 1024u
 
 enum gate_kind {
+	GATE_UNKNOWN = 0,
 	GATE_PASS = 1, /* nothing to pace there */
 	GATE_PACED = 2,
 	GATE_ASIDE = 3, /* nothing to pace, but in the kernel's count of dirt */
@@ -45,14 +46,20 @@ static inline struct gate_entry *gate_entry(int fd)
 	return &gate_table[(uint32_t)fd % GATE_ENTRIES];
 }
 
+/* What is known of @fd: one of enum gate_kind, anything else is nothing. */
+static inline uint64_t gate_kind_of(int fd)
+{
+	return word_read_relaxed(&gate_entry(fd)->tag) - gate_tag(fd, GATE_UNKNOWN);
+}
+
 static inline bool gate_passes(int fd)
 {
-	return word_read_relaxed(&gate_entry(fd)->tag) == gate_tag(fd, GATE_PASS);
+	return gate_kind_of(fd) == GATE_PASS;
 }
 
 static inline bool gate_is_paced(int fd)
 {
-	return word_read_relaxed(&gate_entry(fd)->tag) == gate_tag(fd, GATE_PACED);
+	return gate_kind_of(fd) == GATE_PACED;
 }
 
 /* Not paced; what a call wrote there is not dirt. */
@@ -65,9 +72,9 @@ static inline void gate_aside(int fd, int64_t result)
 }
 
 /* A paced descriptor, a task that is not due, a call of no more than a piece: the fast path. */
-static inline bool gate_is_free(int fd, uint64_t bytes)
+static inline bool gate_is_free(uint64_t kind, int fd, uint64_t bytes)
 {
-	return gate_is_paced(fd) && !pace_due(&gate_task, &gate_entry(fd)->handle) &&
+	return kind == GATE_PACED && !pace_due(&gate_task, &gate_entry(fd)->handle) &&
 	       bytes <= gate_task.piece_bytes;
 }
 

@@ -122,13 +122,14 @@ static void see_write(struct numbered_write *w, long number, long b, long c, lon
 /* Why the call itself is made by the real function: it is a system call and nothing more. */
 static long write_by_number(long number, long a, long b, long c, long d, long e, long f)
 {
+	uint64_t kind = gate_kind_of((int)a);
 	struct numbered_write w;
 	ssize_t r;
 
-	if (gate_passes((int)a))
+	if (kind == GATE_PASS)
 		return real_syscall(number, a, b, c, d, e, f);
 	see_write(&w, number, b, c, d, f);
-	if (!gate_is_free((int)a, w.bytes) &&
+	if (!gate_is_free(kind, (int)a, w.bytes) &&
 	    write_slow((int)a, w.vector, w.count, w.bytes, w.at, w.flags, &r))
 		return r;
 	r = real_syscall(number, a, b, c, d, e, f);

@@ -274,11 +274,12 @@ static void stay_cancellable(uint64_t bytes)
 	}                                                                               \
 	WP_EXPORT result name parameters                                                \
 	{                                                                               \
+		uint64_t kind = gate_kind_of(fd);                                       \
 		ssize_t r;                                                              \
                                                                                         \
-		if (gate_passes(fd))                                                    \
+		if (kind == GATE_PASS)                                                  \
 			return real.name arguments;                                     \
-		if (wp_unlikely(!gate_is_free(fd, bytes)))                              \
+		if (wp_unlikely(!gate_is_free(kind, fd, bytes)))                        \
 			return slow_##name arguments;                                   \
 		r = real.name arguments;                                                \
 		if (wp_likely(r > 0))                                                   \

@@ -30,13 +30,14 @@ item_wrong='' item_left='' item_tried=0 item_name=''
 item()
 {
 	end_item
-	item_name="$1 $2" item_wrong='' item_left='' item_tried=0
+	item_name="$1 $2" item_wrong='' item_left='' item_tried=0 item_start=$SECONDS
 }
 
 end_item()
 {
 	[ "$item_name" ] || return 0
 	find "$LAB_MNT" -mindepth 1 -not -name lost+found -delete
+	echo "#   ${item_name%% *} took $((SECONDS - item_start)) s"
 	if [ "$item_wrong" ]; then
 		not_ok "$item_name" "${item_wrong//$'\n'/; }"
 	elif [ "$item_tried" = 0 ]; then
@@ -477,7 +478,7 @@ for block in 64k 16M; do
 		env --default-signal=INT "$wrapper" dd if=/dev/zero of="$LAB_MNT/int" \
 			bs=$block status=none &
 		writer=$!
-		sleep 0.8
+		sleep 0.5
 		start=${EPOCHREALTIME/./}
 		kill -INT $writer
 		wait $writer

@@ -94,7 +94,7 @@ if "$python" -c 'import test.test_os' 2>/dev/null; then
 		same "python's ${each%:*}" "${each#*:}"
 	done
 else
-	skip "python's own tests" "not there (Debian: libpython3-testsuite)"
+	skip "python's own tests" "not there (Debian 12: libpython3.11-testsuite)"
 fi
 
 # ----------------------------------------------------------------- sqlite ----
