@@ -28,6 +28,7 @@
 #include "conf/conf.h"
 #include "host/locate.h"
 #include "launch/elf.h"
+#include "launch/filter.h"
 #include "launch/find.h"
 #include "launch/start.h"
 #include "launch/status.h"
@@ -388,10 +389,9 @@ int main(int argc, char **argv)
 		return WP_STATUS_REFUSED;
 	}
 	result = check_settings(&request);
-	if (result == 0)
-		result = check_library(&request);
-	if (result == 0)
-		result = check_command(&request, request.command, 0);
+	result = result ? result : check_library(&request);
+	result = result ? result : check_filter();
+	result = result ? result : check_command(&request, request.command, 0);
 	if (result == 0 && *request.first)
 		puts(request.first);
 	if (result == 0)

@@ -597,6 +597,9 @@ for way in filter-prctl filter-numbered landlock rights; do
 	both "$manners" $way
 done
 both "$manners" filter-before "$manners"
+said=$("$manners" filter-end "$LAB_MNT" "$wrapper" 2>&1)
+want "a filter that would end it: status" $? 125
+want "and the reason" "$(grep -c '^writepace: a filter on system calls' <<<"$said")" 1
 limit "seccomp filter"
 
 item H43 "AppArmor, SELinux"

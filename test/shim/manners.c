@@ -514,6 +514,26 @@ static void filter_before(void)
 	wrong("execv");
 }
 
+/* The same with one that ends the program: ARGUMENT, the wrapper, must say so. */
+static struct sock_filter ender[] = {
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sync_file_range, 0, 1),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+};
+static struct sock_fprog end_program = PROGRAM(ender);
+
+static void filter_end(void)
+{
+	static char name[] = "writepace", command[] = "true";
+	char *arguments[] = { name, command, NULL };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &end_program, 0, 0);
+	execv(argument, arguments);
+	wrong("execv");
+}
+
 static void landlock(void)
 {
 	struct landlock_ruleset_attr rules = { .handled_access_fs =
@@ -647,6 +667,7 @@ static const struct {
 	{ "filter-prctl", filter_prctl },
 	{ "filter-numbered", filter_numbered },
 	{ "filter-before", filter_before },
+	{ "filter-end", filter_end },
 	{ "landlock", landlock },
 	{ "rights", rights },
 	{ "deepbind", deepbind },
