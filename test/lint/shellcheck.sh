@@ -10,7 +10,7 @@ command -v shellcheck >/dev/null || skip_all "no shellcheck"
 # By name, and by what the first line asks for. The wrapper's template is no script yet: the one
 # made of it is looked at.
 {
-	find test -type f \( -name '*.sh' -o -name '*.bash' -o -name '*.bats' \)
+	find test src -type f \( -name '*.sh' -o -name '*.bash' -o -name '*.bats' \)
 	find quickstart .ci preload src test doc -type f ! -name '*.in' -exec \
 		awk 'FNR == 1 && /^#!.*[\/ ](ba|da)?sh( |$)/ { print FILENAME }
 			{ nextfile }' {} +
