@@ -82,6 +82,28 @@ static void forget_table(void)
 	}
 }
 
+/* Standard error as it was when the program began. */
+static struct stat error_output;
+
+/* Why looked at again: the number may be a file of the program's by now. */
+static void tell_found(uint64_t device, uint64_t limit_bytes, bool asked)
+{
+	char line[WP_REPORT_LINE_BYTES];
+	int saved_errno = errno;
+	struct stat st;
+	size_t bytes;
+
+	if (fstat(STDERR_FILENO, &st) || st.st_dev != error_output.st_dev ||
+	    st.st_ino != error_output.st_ino) {
+		errno = saved_errno;
+		return;
+	}
+	bytes = report_found_line(line, sizeof(line), program_invocation_short_name,
+				  sys_call(SYS_getpid), device, limit_bytes,
+				  asked ? "cachestat" : "rate");
+	sys_call(SYS_write, STDERR_FILENO, line, bytes);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	int saved_errno = errno;
@@ -100,6 +122,8 @@ __attribute__((constructor)) static void begin(void)
 		path = environment_value(WP_TOTALS_VARIABLE);
 		gate_process.shared_totals = path ? map_totals(path) : NULL;
 		gate_process.forked = clear_table_on_fork() ? NULL : forget_table;
+		if (conf.verbose && !fstat(STDERR_FILENO, &error_output))
+			gate_process.found = tell_found;
 		pace_task_begin(&gate_task);
 		gate_inert = gate_process.segment.state == SEGMENT_NONE;
 	}

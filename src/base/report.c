@@ -27,6 +27,22 @@ static void put_slept(struct text *text, uint64_t slept_ns)
 	text_add_char(text, 's');
 }
 
+static void put_program(struct text *text, const char *name, long pid)
+{
+	text_add(text, "writepace: ");
+	text_add_foreign(text, name, NAME_LONGEST);
+	text_add_char(text, '[');
+	text_add_u64(text, pid > 0 ? (uint64_t)pid : 0);
+	text_add_char(text, ']');
+}
+
+static void put_number(struct text *text, uint64_t device)
+{
+	text_add_u64(text, major(device));
+	text_add_char(text, ':');
+	text_add_u64(text, minor(device));
+}
+
 static void put_devices(struct text *text, const uint64_t *devices)
 {
 	char separator = '=';
@@ -36,9 +52,7 @@ static void put_devices(struct text *text, const uint64_t *devices)
 		if (!devices[i])
 			continue;
 		text_add_char(text, separator);
-		text_add_u64(text, major(devices[i]));
-		text_add_char(text, ':');
-		text_add_u64(text, minor(devices[i]));
+		put_number(text, devices[i]);
 		separator = ',';
 	}
 	if (separator == '=')
@@ -50,17 +64,28 @@ size_t report_line(char *line, size_t bytes, const char *name, long pid,
 {
 	struct text text = text_on(line, bytes);
 
-	text_add(&text, "writepace: ");
-	text_add_foreign(&text, name, NAME_LONGEST);
-	text_add_char(&text, '[');
-	text_add_u64(&text, pid > 0 ? (uint64_t)pid : 0);
-	text_add_char(&text, ']');
+	put_program(&text, name, pid);
 	put_field(&text, "charged", totals->charged_bytes);
 	put_field(&text, "dirtied", totals->dirtied_bytes);
 	put_field(&text, "uncovered", totals->uncovered_bytes);
 	put_field(&text, "sleeps", totals->sleeps);
 	put_slept(&text, totals->slept_ns);
 	put_devices(&text, totals->devices);
+	text_add_char(&text, '\n');
+	return text_bytes(&text);
+}
+
+size_t report_found_line(char *line, size_t bytes, const char *name, long pid,
+			 uint64_t device, uint64_t limit_bytes, const char *source)
+{
+	struct text text = text_on(line, bytes);
+
+	put_program(&text, name, pid);
+	text_add(&text, " device=");
+	put_number(&text, device);
+	put_field(&text, "limit", limit_bytes);
+	text_add(&text, " source=");
+	text_add(&text, source);
 	text_add_char(&text, '\n');
 	return text_bytes(&text);
 }

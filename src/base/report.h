@@ -22,4 +22,12 @@
 size_t report_line(char *line, size_t bytes, const char *name, long pid,
 		   const struct totals *totals);
 
+/*
+ * The same for what a process found at its first paced write:
+ *
+ *   writepace: CMD[PID] device=M:m limit=N source=cachestat
+ */
+size_t report_found_line(char *line, size_t bytes, const char *name, long pid,
+			 uint64_t device, uint64_t limit_bytes, const char *source);
+
 #endif

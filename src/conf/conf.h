@@ -33,6 +33,7 @@ enum conf_helper */
 	uint64_t weight;        /* 0 = by I/O priority */
 	uint64_t task_limit;    /* enum limits_penalty */
 	uint64_t stats;
+	uint64_t verbose;
 	uint64_t disable;
 	char only[WP_CONF_TEXT_BYTES];
 	char skip[WP_CONF_TEXT_BYTES];

@@ -19,18 +19,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fixed.h"
 #include "ctl/human.h"
 #include "ctl/place.h"
+#include "ctl/progress.h"
 #include "host/kernel.h"
 
 #define TARGETS 16
 #define MOUNTS 64
 #define STEP_NS WP_MS(200)
-#define LINE_NS WP_SEC(2) /* between two lines where there is no terminal */
-#define SAMPLES 24        /* completions that the rate is taken over: 5 s */
-#define RATE_LEAST_NS WP_MS(600)
-#define RATE_LEAST_BYTES WP_MIB(2)
+#define LINE_NS WP_SEC(2)     /* between two lines where there is no terminal */
 #define AGAIN_BYTES WP_MIB(1) /* dirty after the sync: somebody writes */
 #define BAR_CELLS 16
 #define PATH_CELLS 20
@@ -42,26 +39,13 @@ struct target {
 	int error; /* of the sync; -1 = under way */
 };
 
-struct sample {
-	uint64_t ns;
-	uint64_t written_bytes;
-};
-
 struct drain {
 	struct target targets[TARGETS];
 	size_t count;
 	bool terminal;
 	bool exact; /* is left_bytes of these devices alone? */
-	uint64_t start_ns;
 	uint64_t line_ns;
-	uint64_t left_bytes;
-	uint64_t most_bytes;
-	uint64_t done_pm; /* never falls */
-	uint64_t rate_bps;
-	size_t samples;
-	struct sample sample[SAMPLES];
-	struct sample last;
-	uint64_t now_ns;
+	struct progress progress;
 };
 
 /* ------------------------------------------------------------------ sync ---- */
@@ -143,7 +127,7 @@ static bool is_counted(const struct drain *drain, size_t i)
 	return false;
 }
 
-static void count_left(struct drain *drain)
+static uint64_t count_left(struct drain *drain)
 {
 	uint64_t sum_bytes = 0;
 
@@ -157,11 +141,11 @@ static void count_left(struct drain *drain)
 			       place_dirty_bytes(&drain->targets[i].place, &bytes);
 		sum_bytes += bytes;
 	}
-	drain->left_bytes = drain->exact ? sum_bytes : place_all_dirty_bytes();
+	return drain->exact ? sum_bytes : place_all_dirty_bytes();
 }
 
 /* What the devices wrote; where that is not known, what is no longer dirty. */
-static uint64_t written_bytes(const struct drain *drain)
+static uint64_t written_bytes(const struct drain *drain, uint64_t left_bytes)
 {
 	uint64_t sum_bytes = 0;
 
@@ -172,49 +156,18 @@ static uint64_t written_bytes(const struct drain *drain)
 			continue;
 		if (!drain->targets[i].what ||
 		    !place_written_bytes(&drain->targets[i].place, &bytes))
-			return sub_u64(drain->most_bytes, drain->left_bytes);
+			return sub_u64(drain->progress.most_bytes, left_bytes);
 		sum_bytes += bytes;
 	}
 	return sum_bytes;
 }
 
-/*
- * Why only where something completed: one request may be of megabytes, and what is between two
- * completions tells nothing of the rate.
- */
-static void measure(struct drain *drain, uint64_t now_ns)
-{
-	uint64_t bytes = written_bytes(drain);
-	size_t first = drain->samples < SAMPLES ? 0 : drain->samples % SAMPLES;
-	uint64_t span_ns;
-
-	if (drain->samples && bytes == drain->last.written_bytes)
-		return;
-	drain->last = (struct sample){ now_ns, bytes };
-	drain->sample[drain->samples++ % SAMPLES] = drain->last;
-	span_ns = now_ns - drain->sample[first].ns;
-	bytes = sub_u64(bytes, drain->sample[first].written_bytes);
-	if (span_ns >= RATE_LEAST_NS && (bytes >= RATE_LEAST_BYTES || drain->rate_bps))
-		drain->rate_bps = rate_of(bytes, span_ns);
-}
-
-static uint64_t wait_ns(const struct drain *drain)
-{
-	return sub_u64(bytes_to_ns(drain->left_bytes, drain->rate_bps),
-		       drain->now_ns - drain->last.ns);
-}
-
-/* Why it never falls: what others make dirty meanwhile is more to do, not less done. */
 static void look(struct drain *drain, uint64_t now_ns)
 {
-	drain->now_ns = now_ns;
-	count_left(drain);
-	drain->most_bytes = max_u64(drain->most_bytes, drain->left_bytes);
-	measure(drain, now_ns);
-	if (drain->most_bytes)
-		drain->done_pm =
-			max_u64(drain->done_pm, 1000 - mul_div(drain->left_bytes, 1000,
-							       drain->most_bytes));
+	uint64_t left_bytes = count_left(drain);
+
+	progress_look(&drain->progress, left_bytes, written_bytes(drain, left_bytes),
+		      now_ns);
 }
 
 /* Why cut: a bar that does not fit its line can not be drawn over. */
@@ -240,7 +193,7 @@ static void put_name(const struct drain *drain)
 
 static void put_bar(const struct drain *drain)
 {
-	uint64_t full = drain->done_pm * BAR_CELLS / 1000;
+	uint64_t full = drain->progress.done_pm * BAR_CELLS / 1000;
 
 	printf(" [");
 	for (uint64_t i = 0; i < BAR_CELLS; i++)
@@ -254,12 +207,12 @@ static void put_progress(const struct drain *drain)
 	char rate[HUMAN_BYTES];
 	char wait[HUMAN_BYTES];
 
-	printf(" %2llu%%, %s left%s", (unsigned long long)drain->done_pm / 10,
-	       human_bytes(left, drain->left_bytes),
+	printf(" %2llu%%, %s left%s", (unsigned long long)drain->progress.done_pm / 10,
+	       human_bytes(left, drain->progress.left_bytes),
 	       drain->exact || !drain->targets[0].what ? "" : " on all devices");
-	if (drain->rate_bps)
-		printf(", %s, %s to go", human_rate(rate, drain->rate_bps),
-		       human_wait(wait, wait_ns(drain)));
+	if (drain->progress.rate_bps)
+		printf(", %s, %s to go", human_rate(rate, drain->progress.rate_bps),
+		       human_wait(wait, progress_wait_ns(&drain->progress)));
 }
 
 static void show(struct drain *drain, uint64_t now_ns)
@@ -293,14 +246,14 @@ static void end_bar(const struct drain *drain)
 
 static int say_interrupted(struct drain *drain)
 {
+	uint64_t left_bytes = count_left(drain);
 	char left[HUMAN_BYTES];
 
 	end_bar(drain);
-	count_left(drain);
 	put_name(drain);
 	printf(": %s not on the device yet%s; the kernel goes on writing, do not remove "
 	       "it\n",
-	       human_bytes(left, drain->left_bytes),
+	       human_bytes(left, left_bytes),
 	       drain->exact || !drain->targets[0].what ? "" : ", all devices together");
 	return CTL_INTERRUPTED;
 }
@@ -365,8 +318,7 @@ static int run(struct drain *drain)
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	drain->start_ns = kernel_now_ns();
-	look(drain, drain->start_ns);
+	look(drain, kernel_now_ns());
 	for (size_t i = 0; i < drain->count; i++)
 		begin_sync(&drain->targets[i]);
 	while (!collect(drain)) {
@@ -377,7 +329,7 @@ static int run(struct drain *drain)
 		now_ns = kernel_now_ns();
 		look(drain, now_ns);
 		/* Why not at once: most drains are over before there is a rate. */
-		if (drain->rate_bps)
+		if (drain->progress.rate_bps)
 			show(drain, now_ns);
 	}
 	return say_results(drain);

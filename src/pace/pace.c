@@ -110,6 +110,18 @@ static bool has_waited(const struct slow *slow, const struct verdict *verdict,
 	return !verdict->at_wall && slow->now_ns >= until_ns;
 }
 
+/* What the user asked to be told, once. */
+static void tell(struct slow *slow, const struct verdict *verdict)
+{
+	struct kernel_pages pages;
+	bool asked = !kernel_cachestat(slow->flush.fd, 0, 1, &pages);
+	void (*found)(uint64_t device, uint64_t limit_bytes, bool asked) =
+		slow->process->found;
+
+	slow->process->found = NULL;
+	found(device_number(slow->flush.device), verdict->limit_bytes, asked);
+}
+
 void slow_pay(struct slow *slow)
 {
 	uint64_t since_ns = slow->now_ns;
@@ -117,6 +129,8 @@ void slow_pay(struct slow *slow)
 	uint64_t until_ns;
 
 	decide(slow, &verdict);
+	if (wp_unlikely(slow->process->found != NULL))
+		tell(slow, &verdict);
 	until_ns = since_ns + verdict.visit_ns;
 	if (!verdict.pause_ns)
 		push(slow, &verdict);

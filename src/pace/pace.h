@@ -80,6 +80,8 @@ struct pace_process {
 	struct totals totals;         /* of this process */
 	struct totals *shared_totals; /* of the whole command, or NULL */
 	void (*forked)(void);         /* called once in each fork child that paces */
+	/* called once, at the first verdict; cleared by who calls it */
+	void (*found)(uint64_t device, uint64_t limit_bytes, bool asked);
 };
 
 /* Prepare @process from @conf; opens and maps, so only in a constructor. */

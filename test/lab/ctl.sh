@@ -329,6 +329,26 @@ is "its line fits 80 columns" "$(tr '\r' '\n' <"$LAB_TMP/screen" | grep '\[[#.]'
 is "--wait: the command's status, and the data is there" \
 	"$?:$(grep -c 'safe to remove' "$LAB_TMP/out")" 3:1
 compare "--wait: outstanding on the device" "$(kernel_bytes)" le 65536
+# --- what the library says ------------------------------------------------------------------
+
+"$LAB_WRITEPACE" -v dd if=/dev/zero of="$LAB_MNT/said" bs=1M count=2 status=none 2>"$LAB_TMP/out"
+is "-v: one line of the program's" "$(grep -cE \
+	"^writepace: dd\[[0-9]+\] device=$LAB_ID limit=[0-9]+ source=cachestat\$" "$LAB_TMP/out")" 1
+"$LAB_WRITEPACE" dd if=/dev/zero of="$LAB_MNT/said" bs=1M count=2 status=none 2>"$LAB_TMP/out"
+is "without it: nothing" "$(cat "$LAB_TMP/out")" ""
+"$LAB_WRITEPACE" -v sh -c "exec 2>$LAB_MNT/file; exec dd if=/dev/zero of=$LAB_MNT/said bs=1M count=2" 2>/dev/null
+is "-v: it goes to the standard error there was at the start" "$(grep -c writepace: "$LAB_MNT/file")" 1
+cat >"$LAB_TMP/data.py" <<'END'
+import os, sys
+os.close(2)
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)
+os.write(fd, b'x' * (1 << 21))
+os.write(fd, b'x' * (1 << 20))
+sys.exit(fd != 2)
+END
+"$LAB_WRITEPACE" -v python3 "$LAB_TMP/data.py" "$LAB_MNT/data" 2>/dev/null
+is "-v: never into a file that has its number" "$?:$(tr -d x <"$LAB_MNT/data" | wc -c)" 0:0
+
 "$ctl" drain /nowhere 2>/dev/null
 is "no such path: status" $? 1
 

@@ -87,6 +87,7 @@ static void defaults_are_those_of_the_table(void **state)
 	assert_int_equal(conf.background_pm, 500);
 	assert_int_equal(conf.period_ns, 3000000000);
 	assert_int_equal(conf.stats, 0);
+	assert_int_equal(conf.verbose, 0);
 	assert_int_equal(conf.disable, 0);
 	assert_string_equal(conf.only, "");
 	assert_string_equal(conf.skip, "");
@@ -98,7 +99,7 @@ static void every_default_text_reads_as_the_default(void **state)
 	struct conf expected = fresh();
 
 	(void)state;
-	assert_int_equal(conf_key_count, 18);
+	assert_int_equal(conf_key_count, 19);
 	for (size_t key = 0; key < conf_key_count; key++) {
 		struct conf conf = expected;
 		char line[WP_CONF_LINE_BYTES] = "";

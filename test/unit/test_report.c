@@ -99,10 +99,24 @@ static void a_short_buffer_is_never_left(void **state)
 	assert_int_equal(line[10], 'z');
 }
 
+static void what_was_found_is_one_line(void **state)
+{
+	char line[WP_REPORT_LINE_BYTES];
+	size_t length;
+
+	(void)state;
+	length = report_found_line(line, sizeof(line), "a\nb", 7, makedev(8, 17), 4096,
+				   "cachestat");
+	assert_string_equal(
+		line, "writepace: a?b[7] device=8:17 limit=4096 source=cachestat\n");
+	assert_int_equal(length, strlen(line));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_has_all_fields_in_order),
+		cmocka_unit_test(what_was_found_is_one_line),
 		cmocka_unit_test(nothing_done_is_all_zeros),
 		cmocka_unit_test(fractions_of_a_second_keep_their_zeros),
 		cmocka_unit_test(the_longest_line_fits),
