@@ -268,6 +268,23 @@ fi
 head -c 4M /dev/urandom >"$LAB_TMP/segment"
 "$ctl" status --segment "$LAB_TMP/segment" >/dev/null 2>&1
 is "random bytes are no segment" $? 3
+for seed in 1 2 3; do
+	cp "$(lab_segment)" "$LAB_TMP/segment"
+	python3 -c "
+import random, sys
+random.seed($seed)
+size = $(stat -c %s "$LAB_TMP/segment")
+with open('$LAB_TMP/segment', 'r+b') as file:
+	file.seek(256)
+	file.write(random.randbytes(size - 256))"
+	for command in status devices tasks top "export --prometheus" "trace -t 100ms"; do
+		# shellcheck disable=SC2086 # its words
+		timeout 60 "$ctl" ${command%% *} --segment "$LAB_TMP/segment" \
+			${command#"${command%% *}"} >/dev/null 2>"$LAB_TMP/out" </dev/null ||
+			echo "$command of seed $seed: $? $(head -n 1 "$LAB_TMP/out")"
+	done
+done >"$LAB_TMP/damaged"
+is "a damaged segment: neither a crash nor a hang" "$(cat "$LAB_TMP/damaged")" ""
 
 # --- drain -------------------------------------------------------------------------------
 
