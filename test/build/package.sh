@@ -21,7 +21,7 @@ done
 mkdir "$tmp/tree" "$tmp/root"
 git -C "$root" archive HEAD | tar -x -C "$tmp/tree" || bail_out "no tree to build from"
 (cd "$tmp/tree" && dpkg-buildpackage -b -us -uc >"$tmp/log" 2>&1)
-is "the package builds" "$?:$(grep -cE '(warning|error):' "$tmp/log")" 0:0
+is "the package builds" "$?:$(grep -E '(warning|error):' "$tmp/log" | grep -v 'libtool --finish')" 0:
 deb=$(echo "$tmp"/writepace_*.deb)
 [ -e "$deb" ] || bail_out "$(tail -n 3 "$tmp/log" | tr '\n' ' ')"
 is "the library is where every loader finds it" \
