@@ -8,6 +8,7 @@
 #include "host/kernel.h"
 #include "shm/device.h"
 #include "shm/sync.h"
+#include "shm/turn.h"
 
 #define WHOLE_NS WP_SEC(1)       /* how often the whole file is looked at */
 #define LOW_STEP_BYTES WP_MIB(1) /* the clean head grows in steps of at least this */
@@ -150,7 +151,7 @@ static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
  * Is a unit due, is there room for it, is it ours to start?
  * Order: who moves the device's clock may start the unit that was due.
  */
-static bool take_turn(struct wp_device *device, const struct flush_pace *pace)
+static bool take_start(struct wp_device *device, const struct flush_pace *pace)
 {
 	uint64_t inflight_bytes = device_inflight_bytes(device);
 	uint64_t clock_ns = word_read(&device->start_ns);
@@ -176,6 +177,7 @@ struct flush_pace flush_pace_of(const struct control *control, uint64_t now_ns)
 		.unit_bytes = window_unit_bytes(&control->window),
 		.window_bytes = window_bytes(&control->window),
 		.interval_ns = control_interval_ns(control),
+		.slice_bytes = bandwidth_assumed_bps(&control->bandwidth) / 2,
 		.now_ns = now_ns,
 	};
 }
@@ -198,16 +200,24 @@ int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 	for (int unit = 0; unit < MAX_UNITS && started_bytes < dirty_bytes; unit++) {
 		int64_t started;
 
-		if (!take_turn(flush->device, pace))
+		if (!pace->forced &&
+		    !turn_take(flush->device, flush->file, dirty_bytes - started_bytes,
+			       pace->slice_bytes, pace->now_ns))
+			break;
+		if (!take_start(flush->device, pace))
 			break;
 		started = start_unit(flush, pace->unit_bytes);
 		if (started < 0)
 			return started;
 		if (!started)
 			break;
+		turn_spend(flush->device, flush->file, (uint64_t)started, pace->now_ns);
 		word_add(&flush->device->starts, 1);
 		give_back(flush->device, (uint64_t)started, pace);
 		started_bytes += (uint64_t)started;
 	}
+	/* Why: it may be gone for as long as it likes; another need not wait for that. */
+	if (started_bytes >= dirty_bytes)
+		turn_end(flush->device, flush->file);
 	return (int64_t)started_bytes;
 }

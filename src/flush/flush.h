@@ -37,7 +37,8 @@ struct flush_pace {
 	uint64_t unit_bytes;
 	uint64_t window_bytes;
 	uint64_t interval_ns; /* between two units, 0 = at once */
-	bool forced; /* neither due nor room is asked for, but the turn is taken */
+	uint64_t slice_bytes; /* before another file's turn */
+	bool forced; /* neither turn, due nor room is asked for, but the clock moves */
 	uint64_t now_ns;
 };
 
