@@ -132,12 +132,14 @@ struct wp_device {
 		orphan_old_bytes; /* orphans that were there at the turn, and still are */
 	uint64_t watch_ns;  /* claimed: until then somebody looks after its next unit */
 	uint64_t unseen_ns; /* last dirt in a file that only the helper may see */
+	uint64_t
+		kernel_limit_bytes; /* by the helper: the kernel's own of this device, 0 = none */
 	/* replaced by whoever starts writeback: src/shm/turn */
 	uint64_t turn;              /* file << 32 | 4 KiB pages it may still start */
 	uint64_t turn_ns;           /* its file came last */
 	uint64_t turn_wanted_ns;    /* last time another file wanted it */
 	uint64_t turn_wanted_bytes; /* the most that one of those has to start */
-	uint64_t reserved[2];
+	uint64_t reserved[1];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */

@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "helper/bdi.h"
 #include "helper/holder.h"
 #include "helper/overlay.h"
 #include "helper/read.h"
@@ -210,6 +211,23 @@ static bool was_written_to(struct devices *devices, const struct helper *helper,
 	return changed;
 }
 
+/* The kernel's limit of the real device; a btrfs has a backing device of its own. */
+static void look_at_limit(const struct devices *devices, const struct helper *helper,
+			  int slot)
+{
+	struct wp_device *device = &helper->map->devices[slot];
+	uint64_t number = device_number(device);
+	char folder[READ_PATH_BYTES];
+
+	if (*devices->uuid[slot])
+		snprintf(folder, sizeof(folder), "%s/sys/fs/btrfs/%s/bdi", helper->root,
+			 devices->uuid[slot]);
+	else
+		snprintf(folder, sizeof(folder), "%s/sys/class/bdi/%u:%u", helper->root,
+			 major(number), minor(number));
+	word_write(&device->kernel_limit_bytes, bdi_limit_bytes(helper->root, folder));
+}
+
 static void look(struct devices *devices, const struct helper *helper, int slot)
 {
 	const struct wp_device *device = &helper->map->devices[slot];
@@ -218,6 +236,7 @@ static void look(struct devices *devices, const struct helper *helper, int slot)
 	if (!word_read(&device->key) || !was_written_to(devices, helper, slot))
 		return;
 	look_at_number(devices, helper, slot, number);
+	look_at_limit(devices, helper, device_real_slot(helper->map, slot));
 }
 
 void devices_look(struct devices *devices, const struct helper *helper)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which device numbers are one device, whether it is still the same medium, its statistics.
+ * Which device numbers are one device, whether it is still the same medium, its statistics, the
+ * kernel's limit of it.
  *
  *   partition        stands for its disk
  *   btrfs            every subvolume has a number of its own; all stand for the number of the

@@ -7,6 +7,7 @@
  *   aging.c    the thread that ends periods on time
  *   tasks.c    does anybody live whom we could help?
  *   devices.c  which numbers are one device, is it still the same medium, its statistics
+ *   bdi.c      the kernel's limit of one device
  *   memory.c   the kernel's thresholds, memory pressure
  *   tails.c    files whose writer stopped writing
  *   holder.c   the descriptor of somebody else's file

@@ -65,16 +65,26 @@ enum strain memory_strain(const char *root)
 	return strain_of(available<total / 10, available> total / 100 * 15);
 }
 
-uint64_t memory_kernel_limit_bytes(const char *root)
+bool memory_thresholds(const char *root, struct memory_thresholds *thresholds)
 {
 	char text[16384];
 	uint64_t page_bytes = (uint64_t)getpagesize();
 
 	if (!read_text(text, sizeof(text), "%s/proc/vmstat", root))
+		return false;
+	thresholds->thresh_bytes = read_value(text, "\nnr_dirty_threshold ") * page_bytes;
+	thresholds->background_bytes =
+		read_value(text, "\nnr_dirty_background_threshold ") * page_bytes;
+	return true;
+}
+
+uint64_t memory_kernel_limit_bytes(const char *root)
+{
+	struct memory_thresholds machine;
+
+	if (!memory_thresholds(root, &machine))
 		return 0;
-	return limits_kernel_bytes(read_value(text, "\nnr_dirty_threshold ") * page_bytes,
-				   read_value(text, "\nnr_dirty_background_threshold ") *
-					   page_bytes);
+	return limits_kernel_bytes(machine.thresh_bytes, machine.background_bytes);
 }
 
 void memory_look(const struct helper *helper)

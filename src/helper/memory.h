@@ -28,6 +28,14 @@ uint64_t memory_step_q10(uint64_t factor_q10, enum strain strain);
  */
 enum strain memory_strain(const char *root);
 
+/* The kernel's thresholds of dirty bytes; false = unknown. */
+struct memory_thresholds {
+	uint64_t thresh_bytes;
+	uint64_t background_bytes;
+};
+
+bool memory_thresholds(const char *root, struct memory_thresholds *thresholds);
+
 /* Half of the kernel's freerun line (core/limits.h), 0 = unknown. */
 uint64_t memory_kernel_limit_bytes(const char *root);
 

@@ -54,6 +54,9 @@ static void drain(struct slow *slow)
 			return;
 		slow_tick(slow, 0);
 	}
+	/* Why: what is left nobody could start any more, and many files' would add up. */
+	slow_push(slow,
+		  min_u64(slow->dirty_bytes, window_kept_bytes(&slow->control.window)));
 }
 
 /* One visit for the handle's sake; false when there is nothing to be done. */

@@ -150,7 +150,7 @@ static uint64_t ratio_q10(uint64_t ratio_ppm)
 	return mul_div(ratio_ppm, WP_Q10, 1000000);
 }
 
-/* What the user wants of this device; the first setting that fits counts. */
+/* What the user wants of this device, and what the kernel allows there; the first setting that fits counts. */
 static void see_setting(struct slow *slow)
 {
 	const struct conf_devices *devices = &slow->process->conf.devices;
@@ -169,6 +169,10 @@ static void see_setting(struct slow *slow)
 		bounds->bandwidth_bps = setting->bandwidth_bps;
 	}
 	bounds->others_min_ratio_q10 = ratio_q10(promised_ppm);
+	if (segment_is_helped(slow->process->segment.map, slow->now_ns))
+		bounds->max_bytes =
+			limits_least(bounds->max_bytes,
+				     word_read(&slow->flush.device->kernel_limit_bytes));
 }
 
 /* The same for one device. */

@@ -250,6 +250,16 @@ lab_retry()
 	done
 }
 
+# A loop device keeps the kernel's limits for whoever gets it next.
+lab_lift_limits()
+{
+	local bdi
+
+	bdi=/sys/class/bdi/$(lab_id "$1")
+	[ "$(cat "$bdi/strict_limit" 2>/dev/null)" != 1 ] ||
+		{ echo 0 >"$bdi/strict_limit" && echo 100 >"$bdi/max_ratio"; }
+}
+
 lab_detached()
 {
 	[ -z "$(losetup -n -O NAME -j "$1")" ]
@@ -278,6 +288,7 @@ lab_remove_image()
 
 	for dev in $(losetup -n -O NAME -j "$image"); do
 		lab_cap 0 "$dev"
+		lab_lift_limits "$dev"
 		for mnt in $(findmnt -n -o TARGET -S "$dev"); do
 			lab_retry umount "$mnt" || umount -l "$mnt"
 			rmdir "$mnt"

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "helper/bdi.h"
 #include "helper/memory.h"
 #include "helper/read.h"
 
@@ -34,9 +35,11 @@ static void put(const char *name, const char *text)
 	fclose(file);
 }
 
-static const char *const folders[] = { "proc", "proc/pressure", "proc/7" };
+static const char *const folders[] = { "proc", "proc/pressure", "proc/7", "bdi" };
 static const char *const names[] = { "proc/pressure/memory", "proc/meminfo",
-				     "proc/vmstat", "proc/7/stat" };
+				     "proc/vmstat",          "proc/7/stat",
+				     "bdi/strict_limit",     "bdi/max_ratio",
+				     "bdi/max_bytes" };
 
 static int make_root(void **state)
 {
@@ -46,7 +49,7 @@ static int make_root(void **state)
 	strcpy(root, "/tmp/writepace-test-XXXXXX");
 	if (!mkdtemp(root))
 		return -1;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		path_to(path, folders[i]);
 		mkdir(path, 0700);
 	}
@@ -58,11 +61,11 @@ static int remove_root(void **state)
 	char path[READ_PATH_BYTES];
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		path_to(path, names[i]);
 		unlink(path);
 	}
-	for (size_t i = 3; i-- > 0;) {
+	for (size_t i = sizeof(folders) / sizeof(folders[0]); i-- > 0;) {
 		path_to(path, folders[i]);
 		rmdir(path);
 	}
@@ -159,6 +162,27 @@ TEST(process_lives_when_it_began_before_it_attached)
 	assert_false(read_process_lives(root, 8, UINT64_MAX));
 }
 
+static void strict_limit_of_a_device(void **state)
+{
+	char folder[READ_PATH_BYTES];
+
+	(void)state;
+	path_to(folder, "bdi");
+	put("proc/vmstat", "nr_free_pages 5\nnr_dirty 1\nnr_dirty_threshold 800000\n"
+			   "nr_dirty_background_threshold 400000\n");
+	put("bdi/max_ratio", "25\n");
+	put("bdi/strict_limit", "0\n");
+	assert_int_equal(bdi_limit_bytes(root, folder), 0);
+	put("bdi/strict_limit", "1\n");
+	/* 200000 pages and half of that in the background */
+	assert_int_equal(bdi_limit_bytes(root, folder),
+			 UINT64_C(75000) * (uint64_t)getpagesize());
+	put("bdi/max_bytes", "4096000\n");
+	assert_int_equal(bdi_limit_bytes(root, folder), 4096000 * 3 / 8);
+	put("proc/vmstat", "nr_free_pages 5\n");
+	assert_int_equal(bdi_limit_bytes(root, folder), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +193,7 @@ int main(void)
 		cmocka_unit_test(pressure_is_read_before_free_memory),
 		cmocka_unit_test(free_memory_where_there_is_no_pressure),
 		cmocka_unit_test(kernel_limit_is_a_quarter_of_both_thresholds),
+		cmocka_unit_test(strict_limit_of_a_device),
 		cmocka_unit_test(process_lives_when_it_began_before_it_attached),
 	};
 
