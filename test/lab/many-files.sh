@@ -29,7 +29,4 @@ compare "2000 small files: until durable, over plain" \
 { many_prepare ten && many_arm ten btrfs $RATE "$LAB_WRITEPACE"; } || bail_out "$LAB_WHY"
 compare "ten writers at a time: mean extent" "${ARM[mean_extent_bytes]}" ge 786432
 compare "ten writers at a time: until durable, seconds" "${ARM[durable_s]}" le 9.2
-
-{ many_prepare one && many_arm one btrfs $RATE "$LAB_WRITEPACE"; } || bail_out "$LAB_WHY"
-compare "one writer: extents" "${ARM[extents]}" le 10
 done_testing
