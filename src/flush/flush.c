@@ -207,6 +207,9 @@ int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 		if (!take_start(flush->device, pace))
 			break;
 		started = start_unit(flush, pace->unit_bytes);
+		/* No progress possible now: others first (K7.4). */
+		if (started <= 0)
+			turn_end(flush->device, flush->file);
 		if (started < 0)
 			return started;
 		if (!started)

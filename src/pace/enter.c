@@ -55,6 +55,7 @@ bool slow_enter(struct slow *slow)
 	if (!pace_own(slow->process, task) || !segment_ready(&slow->process->segment))
 		return false;
 	task->inside_ns = now_ns;
+	slow->since_ns = now_ns;
 	slow->now_ns = now_ns;
 	slow->bounds = (struct bounds){
 		.drain_ns = slow->process->conf.drain_ns,

@@ -12,11 +12,13 @@
 #include "shm/note.h"
 #include "shm/sync.h"
 #include "shm/task.h"
+#include "shm/turn.h"
 
 #define STEP_MIN_NS WP_US(200) /* between two looks at what is in flight */
 #define STEP_MAX_NS WP_MS(5)
-#define STEP_LONG_NS WP_MS(20)     /* where somebody else looks */
-#define WATCH_SLACK_NS WP_MS(2)    /* who is woken late keeps the watch */
+#define STEP_LONG_NS WP_MS(20)  /* where somebody else looks */
+#define WATCH_SLACK_NS WP_MS(2) /* who is woken late keeps the watch */
+#define SILENT_STEPS 16 /* the longer nothing completes, the longer until the next look */
 #define BURST_UNIT_BYTES WP_MIB(1) /* what is let go starts in units of this */
 #define HEADROOM_AUTO_PM 30        /* smallest that lets the queue run empty */
 #define OTHERS_GONE_NS WP_SEC(3)   /* silent for so long */
@@ -262,24 +264,45 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	file_sweep(slow->process->segment.map, slow->now_ns);
 }
 
+/* Nobody asks a device that completes nothing again and again. */
+static uint64_t short_step_ns(const struct slow *slow)
+{
+	uint64_t unit_bytes = window_unit_bytes(&slow->control.window);
+	uint64_t progress_ns = word_read(&slow->flush.device->progress_ns);
+	uint64_t silent_ns = min_u64(stamp_age_ns(progress_ns, slow->now_ns),
+				     slow->now_ns - slow->since_ns);
+
+	return max_u64(
+		clamp_u64(service_ns(slow, unit_bytes) / 4, STEP_MIN_NS, STEP_MAX_NS),
+		silent_ns / SILENT_STEPS);
+}
+
+/* What is in flight must not count for longer than it is, and a turn is lost by who is away. */
+static bool is_looked_for(const struct slow *slow)
+{
+	return slow->flush.file &&
+	       (word_read(&slow->flush.file->inflight_bytes) ||
+		(slow->dirty_bytes && turn_holds(slow->flush.device, slow->flush.file)));
+}
+
 /*
- * How long until the next look. Whose bytes are in flight looks often, so that they do not count
- * for longer than they are; and one of the others, so that the next unit starts in time. A hundred
- * who all do are 60,000 wake-ups a second.
+ * How long until the next look. Whose bytes are in flight, or whose turn it is, looks often; and
+ * one of the others, so that the next unit starts in time. A hundred who all do are 60,000
+ * wake-ups a second.
  */
 static uint64_t step_ns(struct slow *slow, uint64_t left_ns)
 {
-	uint64_t unit_ns = service_ns(slow, window_unit_bytes(&slow->control.window));
-	uint64_t short_ns = clamp_u64(unit_ns / 4, STEP_MIN_NS, STEP_MAX_NS);
+	uint64_t short_ns = short_step_ns(slow);
 
-	if (slow->flush.file && word_read(&slow->flush.file->inflight_bytes))
+	if (is_looked_for(slow))
 		return short_ns;
 	if (slow->dirty_bytes)
 		slow->watch_ns = device_watch(slow->flush.device, slow->watch_ns,
 					      slow->now_ns + short_ns + WATCH_SLACK_NS,
 					      slow->now_ns);
 	/* the longer the pauses, the more there are who sleep */
-	return slow->watch_ns ? short_ns : clamp_u64(left_ns / 4, short_ns, STEP_LONG_NS);
+	return slow->watch_ns ? short_ns :
+				max_u64(short_ns, min_u64(left_ns / 4, STEP_LONG_NS));
 }
 
 bool slow_sleep(struct slow *slow, uint64_t until_ns)

@@ -17,16 +17,16 @@ static uint64_t turn_of(uint64_t name, uint64_t bytes)
 	return name << 32 | min_u64(bytes / WP_PAGE_BYTES, LEFT_MASK);
 }
 
-static bool is_lately(const uint64_t *stamp_ns, uint64_t now_ns)
+static bool is_lately(const uint64_t *stamp_ns, uint64_t span_ns, uint64_t now_ns)
 {
-	return stamp_age_ns(word_read(stamp_ns), now_ns) < TURN_ABSENT_NS;
+	return stamp_age_ns(word_read(stamp_ns), now_ns) < span_ns;
 }
 
 /* Others who have more to start were here lately. */
 static bool goes_before(const struct wp_device *device, bool mine, uint64_t dirty_bytes,
 			uint64_t now_ns)
 {
-	return is_lately(&device->turn_wanted_ns, now_ns) &&
+	return is_lately(&device->turn_wanted_ns, TURN_WANTED_NS, now_ns) &&
 	       (mine || word_read(&device->turn_wanted_bytes) > dirty_bytes);
 }
 
@@ -49,7 +49,7 @@ bool turn_take(struct wp_device *device, const struct wp_file *file, uint64_t di
 		word_write(&device->turn_ns, now_ns);
 		return true;
 	}
-	if (is_lately(&device->turn_ns, now_ns) &&
+	if (is_lately(&device->turn_ns, TURN_ABSENT_NS, now_ns) &&
 	    (!over || goes_before(device, mine, dirty_bytes, now_ns))) {
 		if (!mine)
 			want(device, dirty_bytes, now_ns);
@@ -61,6 +61,13 @@ bool turn_take(struct wp_device *device, const struct wp_file *file, uint64_t di
 	word_write(&device->turn_ns, now_ns);
 	word_write(&device->turn_wanted_bytes, 0);
 	return true;
+}
+
+bool turn_holds(const struct wp_device *device, const struct wp_file *file)
+{
+	uint64_t turn = word_read(&device->turn);
+
+	return turn >> 32 == name_of(file) && (turn & LEFT_MASK);
 }
 
 void turn_spend(struct wp_device *device, const struct wp_file *file, uint64_t bytes,

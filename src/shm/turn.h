@@ -15,11 +15,15 @@
 #include "base/types.h"
 
 #define TURN_ABSENT_NS WP_MS(10)
+#define TURN_WANTED_NS WP_MS(40)   /* who waits comes more seldom */
 #define TURN_SLICE_BYTES WP_MIB(4) /* the least that a slice is */
 
 /* Is it the turn of @file, of which @dirty_bytes are left, or free to be taken for @slice_bytes? */
 bool turn_take(struct wp_device *device, const struct wp_file *file, uint64_t dirty_bytes,
 	       uint64_t slice_bytes, uint64_t now_ns);
+
+/* Is it the turn of @file at this moment? */
+bool turn_holds(const struct wp_device *device, const struct wp_file *file);
 
 /* @bytes of the file were started in its turn. */
 void turn_spend(struct wp_device *device, const struct wp_file *file, uint64_t bytes,
