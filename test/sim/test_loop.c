@@ -265,7 +265,8 @@ TEST(burst_after_idling_finds_what_was_learned)
 	run(WP_SEC(20));
 	known_bps = control_now().bandwidth.avg_bps;
 	run(WP_SEC(30));
-	assert_int_equal(control_now().bandwidth.avg_bps, known_bps);
+	/* what ended just then may still be taken in */
+	assert_near(control_now().bandwidth.avg_bps, known_bps, known_bps / 100);
 	simtask_range = (struct simtask_range){ 0 };
 	assert_at_least(busy_pm(WP_SEC(10)), 970);
 	assert_at_most(simtask_range.outstanding_bytes, 11000000);
