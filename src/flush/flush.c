@@ -192,6 +192,14 @@ static void give_back(struct wp_device *device, uint64_t started_bytes,
 				  pace->unit_bytes));
 }
 
+static bool may_start(const struct flush_file *flush, const struct flush_pace *pace,
+		      uint64_t dirty_bytes)
+{
+	return (pace->forced || turn_take(flush->device, flush->file, dirty_bytes,
+					  pace->slice_bytes, pace->now_ns)) &&
+	       take_start(flush->device, pace);
+}
+
 int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 		    const struct flush_pace *pace)
 {
@@ -200,11 +208,7 @@ int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 	for (int unit = 0; unit < MAX_UNITS && started_bytes < dirty_bytes; unit++) {
 		int64_t started;
 
-		if (!pace->forced &&
-		    !turn_take(flush->device, flush->file, dirty_bytes - started_bytes,
-			       pace->slice_bytes, pace->now_ns))
-			break;
-		if (!take_start(flush->device, pace))
+		if (!may_start(flush, pace, dirty_bytes - started_bytes))
 			break;
 		started = start_unit(flush, pace->unit_bytes);
 		/* No progress possible now: others first (K7.4). */
