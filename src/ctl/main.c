@@ -36,12 +36,17 @@ static const struct command commands[] = {
 	  "  -p, --path=PATH         look at the device of PATH, not of this directory\n",
 	  true },
 	{ "set", run_set, "[PATH|DEVICE|PID] NAME=VALUE...",
-	  "change limits, rates and weights of what runs", "", false },
+	  "change limits, rates and weights of what runs",
+	  "  limit=, drain=          of everything in the segment, without a PATH or PID\n"
+	  "  rate=, max_bytes=       of a device\n"
+	  "  weight=                 of a process\n",
+	  false },
 	{ "reset", run_reset, "[PATH|DEVICE|PID]", "take back what was set", "", false },
 	{ "export", run_export, "--prometheus", "print the numbers for node_exporter",
 	  "      --prometheus        the format, there is one\n"
 	  "  -o, --output=FILE       replace FILE whole\n",
 	  false },
+	/* here goes blame, of src/ctl/blame.c, which asks the observer */
 	{ NULL, NULL, NULL, NULL, NULL, false },
 };
 
