@@ -14,7 +14,6 @@
 #define DRAIN_MIN_NS WP_MS(10)
 #define DRAIN_MAX_NS WP_SEC(3600)
 #define RATE_MIN_BPS WP_KIB(64)
-#define STALE_NS WP_SEC(1) /* nobody is inside for so long: a long jump left it */
 
 /* What the helper and the last sweep know of the whole. */
 static void see_others(struct slow *slow)
@@ -50,7 +49,7 @@ bool slow_enter(struct slow *slow)
 	uint64_t now_ns = kernel_now_ns();
 
 	if (word_read(&slow->process->retired) ||
-	    (task->inside_ns && now_ns < task->inside_ns + STALE_NS))
+	    (task->inside_ns && now_ns < task->inside_ns + SLOW_STALE_NS))
 		return false;
 	if (!pace_own(slow->process, task) || !segment_ready(&slow->process->segment))
 		return false;

@@ -26,7 +26,7 @@
 #include "host/kernel.h"
 #include "shm/segment.h"
 
-/* One thread's state: 88 bytes of its own storage. */
+/* One thread's state: 96 bytes of its own storage. */
 struct pace_task {
 	uint64_t charged_bytes; /* by calls since the last check */
 	uint64_t poll_bytes;    /* check when so much has been charged */
@@ -42,6 +42,7 @@ struct pace_task {
 	uint64_t paused_when_ns; /* virtual time of the last pause */
 	uint64_t inside_ns;      /* when the slow path was entered, 0 = outside */
 	uint64_t cut_ns;         /* when a signal last ended a pause */
+	uint64_t breath_ns;      /* no pause before, 0 = none to wait for */
 };
 
 #define PACE_TASK_INIT                                                    \

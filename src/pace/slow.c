@@ -19,6 +19,8 @@
 #define STEP_LONG_NS WP_MS(20)  /* where somebody else looks */
 #define WATCH_SLACK_NS WP_MS(2) /* who is woken late keeps the watch */
 #define SILENT_STEPS 16 /* the longer nothing completes, the longer until the next look */
+#define BREATH_NS WP_MS(5)
+#define JUMP_NS WP_MS(5) /* for so long after a jump out of a pause nobody pauses */
 #define BURST_UNIT_BYTES WP_MIB(1) /* what is let go starts in units of this */
 #define HEADROOM_AUTO_PM 30        /* smallest that lets the queue run empty */
 #define OTHERS_GONE_NS WP_SEC(3)   /* silent for so long */
@@ -264,6 +266,17 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	file_sweep(slow->process->segment.map, slow->now_ns);
 }
 
+/*
+ * A signal that is blocked waits: we are in its handler, most likely. A timer's would come again
+ * at once, and the program itself never run: it does so before the next pause.
+ */
+static bool let_breathe(struct slow *slow)
+{
+	slow->task->breath_ns =
+		slow->manner == PACE_BLOCKED ? 0 : slow->now_ns + BREATH_NS;
+	return true;
+}
+
 /* Nobody asks a device that completes nothing again and again. */
 static uint64_t short_step_ns(const struct slow *slow)
 {
@@ -310,10 +323,17 @@ bool slow_sleep(struct slow *slow, uint64_t until_ns)
 	uint64_t before_ns = slow->now_ns;
 	uint64_t left_ns = sub_u64(until_ns, before_ns);
 	uint64_t span_ns = min_u64(left_ns, step_ns(slow, left_ns));
+	uint64_t pending;
 	bool interrupted;
 
-	/* Signal: nothing is held here; a handler may write, or jump out and never come back. */
-	slow->task->inside_ns = 0;
+	if (before_ns < slow->task->breath_ns)
+		return false;
+	pending = slow->manner == PACE_BLOCKED ? 0 : kernel_signals_pending();
+	/*
+	 * Signal: nothing is held here. A handler that writes now is charged and goes on, its
+	 * pause would be ours; it may jump out and never come back, so this ends by itself.
+	 */
+	slow->task->inside_ns = sub_u64(before_ns + span_ns + JUMP_NS, SLOW_STALE_NS);
 	interrupted = !kernel_sleep_ns(span_ns);
 	slow->now_ns = kernel_now_ns();
 	slow->task->inside_ns = slow->now_ns;
@@ -322,8 +342,8 @@ bool slow_sleep(struct slow *slow, uint64_t until_ns)
 		word_add(&slow->note->slept_ns, slow->now_ns - before_ns);
 	if (word_read(&slow->process->retired))
 		return false;
-	if (slow->manner == PACE_BLOCKED)
-		interrupted = kernel_signals_pending();
+	if (kernel_signals_pending() & ~pending)
+		interrupted = let_breathe(slow);
 	if (interrupted)
 		slow->task->cut_ns = slow->now_ns;
 	return !interrupted;

@@ -11,6 +11,8 @@
 #include "flush/flush.h"
 #include "pace/pace.h"
 
+#define SLOW_STALE_NS WP_SEC(1) /* nobody is inside for so long: a long jump left it */
+
 struct slow {
 	struct pace_process *process;
 	struct pace_task *task;
