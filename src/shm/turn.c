@@ -44,6 +44,7 @@ bool turn_take(struct wp_device *device, const struct wp_file *file, uint64_t di
 	uint64_t turn = word_read(&device->turn);
 	bool mine = turn >> 32 == name;
 	bool over = !(turn & LEFT_MASK);
+	uint64_t wanted_bytes = word_read(&device->turn_wanted_bytes);
 
 	if (mine && !over) {
 		word_write(&device->turn_ns, now_ns);
@@ -53,13 +54,13 @@ bool turn_take(struct wp_device *device, const struct wp_file *file, uint64_t di
 	    (!over || goes_before(device, mine, dirty_bytes, now_ns))) {
 		if (!mine)
 			want(device, dirty_bytes, now_ns);
-		return false;
+		return word_read(&device->turn_wanted_bytes) < TURN_GAIN_BYTES;
 	}
 	if (!word_replace(&device->turn, turn,
 			  turn_of(name, max_u64(slice_bytes, TURN_SLICE_BYTES))))
 		return false;
 	word_write(&device->turn_ns, now_ns);
-	word_write(&device->turn_wanted_bytes, 0);
+	word_write(&device->turn_wanted_bytes, wanted_bytes / 2);
 	return true;
 }
 

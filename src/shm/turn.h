@@ -4,6 +4,7 @@
  * alternation would fragment them: one file has the device to itself until its slice is started,
  * nothing of it is left, or nobody came to start more of it for TURN_ABSENT_NS. Next is who has
  * most to start, which is who waited longest; after a whole slice any other (K7.3, K7.4).
+ * Where nobody has as much as TURN_GAIN_BYTES to start (a hundred writers) there are no turns.
  *
  * Concurrency: words are replaced; a turn lost between two who take it costs one extent.
  */
@@ -15,7 +16,8 @@
 #include "base/types.h"
 
 #define TURN_ABSENT_NS WP_MS(10)
-#define TURN_WANTED_NS WP_MS(40)   /* who waits comes more seldom */
+#define TURN_WANTED_NS WP_MS(40) /* who waits comes more seldom */
+#define TURN_GAIN_BYTES WP_KIB(256)
 #define TURN_SLICE_BYTES WP_MIB(4) /* the least that a slice is */
 
 /* Is it the turn of @file, of which @dirty_bytes are left, or free to be taken for @slice_bytes? */

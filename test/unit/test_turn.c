@@ -77,13 +77,24 @@ TEST(who_has_most_is_next)
 	struct wp_file three = { .key = 3 };
 
 	assert_true(TAKES(one, NOW));
-	assert_false(turn_take(&p.device, &p.two, 3000, SLICE, NOW));
-	assert_false(turn_take(&p.device, &three, 2000, SLICE, NOW));
+	assert_false(turn_take(&p.device, &p.two, WP_MIB(3), SLICE, NOW));
+	assert_false(turn_take(&p.device, &three, WP_MIB(2), SLICE, NOW));
 	turn_end(&p.device, &p.one);
-	assert_false(turn_take(&p.device, &three, 2000, SLICE, NOW + 1));
-	assert_true(turn_take(&p.device, &p.two, 3000, SLICE, NOW + 2));
+	assert_false(turn_take(&p.device, &three, WP_MIB(2), SLICE, NOW + 1));
+	assert_true(turn_take(&p.device, &p.two, WP_MIB(3), SLICE, NOW + 2));
 	turn_end(&p.device, &p.two);
-	assert_true(turn_take(&p.device, &three, 2000, SLICE, NOW + 3));
+	assert_true(turn_take(&p.device, &three, WP_MIB(2), SLICE, NOW + 3));
+}
+
+TEST(nobody_waits_where_nobody_has_much)
+{
+	struct place p = place();
+	struct wp_file three = { .key = 3 };
+
+	assert_true(TAKES(one, NOW));
+	assert_true(turn_take(&p.device, &p.two, WP_KIB(128), SLICE, NOW));
+	assert_false(turn_take(&p.device, &three, WP_KIB(256), SLICE, NOW));
+	assert_false(turn_take(&p.device, &p.two, WP_KIB(128), SLICE, NOW));
 }
 
 TEST(slice_is_4_mib_at_least)
@@ -116,6 +127,7 @@ int main(void)
 		cmocka_unit_test(nobody_waits_for_one_with_nothing_left),
 		cmocka_unit_test(nobody_waits_for_one_who_does_not_come),
 		cmocka_unit_test(who_has_most_is_next),
+		cmocka_unit_test(nobody_waits_where_nobody_has_much),
 		cmocka_unit_test(slice_is_4_mib_at_least),
 		cmocka_unit_test(damaged_words_hold_up_nobody),
 	};
