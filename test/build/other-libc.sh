@@ -29,7 +29,7 @@ build()
 {
 	mkdir "$tmp/$1" && cd "$tmp/$1" || return
 	if "$root/configure" -q --enable-devel --host="$2" CC="$3" ELF_CFLAGS=' ' ELF_LIBS=' ' \
-		CMOCKA_CFLAGS=' ' CMOCKA_LIBS=' ' >log 2>&1 &&
+		CMOCKA_CFLAGS=' ' CMOCKA_LIBS=' ' CFLAGS=-O1 >log 2>&1 &&
 		make -s -j2 libwritepace.la >>log 2>&1; then
 		ok "$1: the library builds"
 		return

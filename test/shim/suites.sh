@@ -179,8 +179,8 @@ stress_suite()
 	done
 }
 
-files="hdd sync-file copy-file iomix fallocate"
-[ "$long" = 0 ] || files+=" aio chdir chmod dentry dir dirdeep dup fcntl fiemap filename flock
+files="hdd copy-file iomix"
+[ "$long" = 0 ] || files+=" sync-file fallocate aio chdir chmod dentry dir dirdeep dup fcntl fiemap filename flock
 	fpunch fsize fstat getdent io lease link lockf lockofd locka open procfs readahead rename
 	sendfile splice seek symlink tee touch utime vm-splice xattr"
 if command -v stress-ng >/dev/null; then
