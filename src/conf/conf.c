@@ -14,7 +14,8 @@
 /* ---------------------------------------------------------------- tables ---- */
 
 /* Ours, but no settings: of `writepace --stats` and of the test suite. */
-static const char *const no_settings[] = { "WRITEPACE_TOTALS", "WRITEPACE_BUILD" };
+static const char *const no_settings[] = { "WRITEPACE_TOTALS", "WRITEPACE_BUILD",
+					   "WRITEPACE_LONG" };
 
 enum type {
 	DURATION,

@@ -62,7 +62,7 @@ void conf_defaults(struct conf *conf);
 /*
  * Read the WRITEPACE_ variables of @environment (NULL-ended, "NAME=value") over what
  * @conf holds. A bad value leaves its key as it was and is complained of; an unknown
- * WRITEPACE_ name too (save WRITEPACE_TOTALS, which --stats sets, and WRITEPACE_BUILD of
+ * WRITEPACE_ name too (save WRITEPACE_TOTALS, which --stats sets, and WRITEPACE_BUILD and _LONG of
  * the test suite). An empty value means the default. Returns the number of complaints.
  */
 int conf_read(struct conf *conf, char *const *environment, conf_complain *complain,
