@@ -78,6 +78,18 @@ bool memory_thresholds(const char *root, struct memory_thresholds *thresholds)
 	return true;
 }
 
+bool memory_outstanding(const char *root, uint64_t *bytes)
+{
+	char text[16384];
+
+	if (!read_text(text, sizeof(text), "%s/proc/vmstat", root) ||
+	    !strstr(text, "\nnr_dirty "))
+		return false;
+	*bytes = (read_value(text, "\nnr_dirty ") + read_value(text, "\nnr_writeback ")) *
+		 (uint64_t)getpagesize();
+	return true;
+}
+
 uint64_t memory_kernel_limit_bytes(const char *root)
 {
 	struct memory_thresholds machine;

@@ -37,6 +37,9 @@ struct memory_thresholds {
 bool memory_thresholds(const char *root, struct memory_thresholds *thresholds);
 
 /* Half of the kernel's freerun line (core/limits.h), 0 = unknown. */
+/* What the kernel counts as dirty or in flight on the whole machine; false when it does not say. */
+bool memory_outstanding(const char *root, uint64_t *bytes);
+
 uint64_t memory_kernel_limit_bytes(const char *root);
 
 /* Once a second while somebody writes: publish both. */

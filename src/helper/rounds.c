@@ -18,6 +18,7 @@
 #define LEAVE_NS WP_SEC(10) /* after the last task is gone */
 #define LOOK_NS WP_SEC(10)  /* for tasks that can not be watched */
 #define SECOND_NS WP_SEC(1)
+#define COUNT_ERROR_BYTES WP_MIB(2) /* the kernel counts in batches per processor */
 #define MEASURE_NS WP_MS(100)
 #define FOR_EVER UINT64_MAX
 
@@ -26,9 +27,10 @@ struct state {
 	struct tasks tasks;
 	struct tails tails;
 	struct devices devices;
-	uint64_t gone_ns;    /* since when nobody lives, 0 = somebody does */
-	uint64_t second_ns;  /* when the next look of every second is due */
-	uint64_t measure_ns; /* when the next statistics are */
+	uint64_t gone_ns;      /* since when nobody lives, 0 = somebody does */
+	uint64_t second_ns;    /* when the next look of every second is due */
+	uint64_t excess_bytes; /* outstanding beyond what the machine has, last time */
+	uint64_t measure_ns;   /* when the next statistics are */
 };
 
 /* True once nobody has lived for LEAVE_NS. */
@@ -63,6 +65,45 @@ static bool drain_orphans(struct wp_segment *map, uint64_t now_ns)
 	return outstanding;
 }
 
+static uint64_t sum_outstanding_bytes(struct wp_segment *map)
+{
+	uint64_t sum_bytes = 0;
+
+	for (size_t slot = 0; slot < WP_DEVICES; slot++) {
+		if (word_read(&map->devices[slot].key))
+			sum_bytes += device_outstanding_bytes(&map->devices[slot]);
+	}
+	return sum_bytes;
+}
+
+/*
+ * No more can be outstanding than the kernel counts on the whole machine. What is too much, twice
+ * in a row, are orphans that were truncated or removed, and will never be written.
+ */
+static void drop_impossible(struct state *state)
+{
+	struct wp_segment *map = state->helper->map;
+	uint64_t sum_bytes = sum_outstanding_bytes(map);
+	uint64_t before_bytes = state->excess_bytes;
+	uint64_t machine_bytes;
+	uint64_t drop_bytes;
+
+	if (!memory_outstanding(state->helper->root, &machine_bytes))
+		return;
+	state->excess_bytes = sub_u64(sum_bytes, machine_bytes + COUNT_ERROR_BYTES);
+	drop_bytes = min_u64(before_bytes, state->excess_bytes);
+	for (size_t slot = 0; drop_bytes && slot < WP_DEVICES; slot++) {
+		struct wp_device *device = &map->devices[slot];
+		uint64_t part_bytes =
+			min_u64(drop_bytes, word_level(&device->orphan_bytes));
+
+		if (!word_read(&device->key) || !part_bytes)
+			continue;
+		device_drop_orphans(device, part_bytes);
+		drop_bytes -= part_bytes;
+	}
+}
+
 /* What changes slowly. */
 static void every_second(struct state *state, uint64_t now_ns)
 {
@@ -91,6 +132,7 @@ static uint64_t work(struct state *state, uint64_t now_ns)
 	if (now_ns >= state->measure_ns) {
 		devices_meet(&state->devices, state->helper);
 		devices_measure(&state->devices, state->helper, now_ns);
+		drop_impossible(state);
 		tails_find(&state->tails, state->helper, now_ns);
 		state->measure_ns = now_ns + MEASURE_NS;
 	}
