@@ -87,7 +87,8 @@ struct table *devices_table(const struct sight *sight, bool json)
 	return table;
 }
 
-int run_devices(struct ctl *ctl, int argc, char **argv)
+int devices_print(struct ctl *ctl, int argc, char **argv,
+		  struct table *(*make)(const struct sight *sight, bool json))
 {
 	struct table *table;
 	struct sight sight;
@@ -97,9 +98,14 @@ int run_devices(struct ctl *ctl, int argc, char **argv)
 		return ctl_usage(ctl);
 	if (!view_take(&sight, ctl))
 		return CTL_NOBODY;
-	table = devices_table(&sight, ctl->json);
+	table = make(&sight, ctl->json);
 	table_print(table);
 	table_free(table);
 	view_free(&sight);
 	return CTL_DONE;
+}
+
+int run_devices(struct ctl *ctl, int argc, char **argv)
+{
+	return devices_print(ctl, argc, argv, devices_table);
 }

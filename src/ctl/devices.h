@@ -20,4 +20,8 @@ void tasks_put(struct table *table, const struct view_segment *segment,
 struct table *devices_table(const struct sight *sight, bool json);
 struct table *tasks_table(const struct sight *sight, bool json);
 
+/* A command that takes no arguments and prints the table that @make makes. */
+int devices_print(struct ctl *ctl, int argc, char **argv,
+		  struct table *(*make)(const struct sight *sight, bool json));
+
 #endif

@@ -74,17 +74,5 @@ struct table *tasks_table(const struct sight *sight, bool json)
 
 int run_tasks(struct ctl *ctl, int argc, char **argv)
 {
-	struct table *table;
-	struct sight sight;
-
-	ctl_option(ctl, argc, argv, NULL);
-	if (optind < argc)
-		return ctl_usage(ctl);
-	if (!view_take(&sight, ctl))
-		return CTL_NOBODY;
-	table = tasks_table(&sight, ctl->json);
-	table_print(table);
-	table_free(table);
-	view_free(&sight);
-	return CTL_DONE;
+	return devices_print(ctl, argc, argv, tasks_table);
 }
