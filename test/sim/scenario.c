@@ -435,14 +435,14 @@ static double reaches(unsigned device, unsigned from, double share)
 	return INFINITY;
 }
 
-/* The load moves from a fast device to a slow one, then both are written to. */
-static void two_devices(void)
+/*
+ * A fast device and one 32 times slower: for @turn_ns the fast one is written to, as long the slow
+ * one, and then both.
+ */
+static void add_moving_load(uint64_t turn_ns)
 {
 	const struct scale_disk fast = even(320000000);
 	const struct scale_disk slow = even(10000000);
-	unsigned moved;
-	unsigned both;
-	unsigned later;
 
 	scale_add_device(&fast);
 	scale_add_device(&slow);
@@ -451,10 +451,20 @@ static void two_devices(void)
 	add_tasks(0, 2);
 	add_tasks(1, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		scale.tasks[i].rest_from_ns = SCALE_BEGIN_NS + WP_SEC(60);
-		scale.tasks[i].rest_until_ns = SCALE_BEGIN_NS + WP_SEC(120);
-		scale.tasks[2 + i].begin_ns = SCALE_BEGIN_NS + WP_SEC(60);
+		scale.tasks[i].rest_from_ns = SCALE_BEGIN_NS + turn_ns;
+		scale.tasks[i].rest_until_ns = SCALE_BEGIN_NS + 2 * turn_ns;
+		scale.tasks[2 + i].begin_ns = SCALE_BEGIN_NS + turn_ns;
 	}
+}
+
+/* The load moves from a fast device to a slow one, then both are written to. */
+static void two_devices(void)
+{
+	unsigned moved;
+	unsigned both;
+	unsigned later;
+
+	add_moving_load(WP_SEC(60));
 	run(60);
 	moved = now();
 	say("share of the fast one, alone", samples[0][SHARE][moved - 1], "");
@@ -1144,22 +1154,10 @@ static void say_for(unsigned length, const char *what, double value, const char 
 /* The load moves from a fast device to a slow one, which stays alone, then both are written to. */
 static void move_load(unsigned length, double *alone_s, double *both_s)
 {
-	const struct scale_disk fast = even(320000000);
-	const struct scale_disk slow = even(10000000);
 	unsigned moved;
 
 	begin_with(length, scenario_seed);
-	scale_add_device(&fast);
-	scale_add_device(&slow);
-	for (unsigned i = 0; i < 2; i++)
-		scale.devices[i].bounds.ceiling_bytes = WP_MIB(200);
-	add_tasks(0, 2);
-	add_tasks(1, 2);
-	for (unsigned i = 0; i < 2; i++) {
-		scale.tasks[i].rest_from_ns = SCALE_BEGIN_NS + WP_SEC(120);
-		scale.tasks[i].rest_until_ns = SCALE_BEGIN_NS + WP_SEC(240);
-		scale.tasks[2 + i].begin_ns = SCALE_BEGIN_NS + WP_SEC(120);
-	}
+	add_moving_load(WP_SEC(120));
 	run(120);
 	if (length == LENGTH_AUTO)
 		at_least("seconds of the chosen period before the load moves", chosen_s(),
