@@ -19,6 +19,12 @@ static void restamp_base(struct control *control, const struct control_sample *s
 	control->base_dirtied_bytes = sample->dirtied_bytes;
 }
 
+static void set_base(struct control *control, uint64_t base_bps)
+{
+	control->ratelimit.base_bps = base_bps;
+	control->ratelimit.balanced_bps = base_bps;
+}
+
 static void begin(struct control *control, const struct control_sample *sample)
 {
 	restamp_bandwidth(control, sample);
@@ -26,8 +32,7 @@ static void begin(struct control *control, const struct control_sample *sample)
 	control->newcomer_stamp_ns = sample->now_ns;
 	control->newcomer_written_bytes = sample->written_bytes;
 	control->newcomer_bytes = LIMITS_NEWCOMER_BYTES;
-	control->ratelimit.base_bps = BANDWIDTH_INIT_BPS;
-	control->ratelimit.balanced_bps = BANDWIDTH_INIT_BPS;
+	set_base(control, BANDWIDTH_INIT_BPS);
 }
 
 /* What the user says of a device that nobody has measured yet. */
@@ -37,8 +42,7 @@ static void take_given(struct control *control, const struct bounds *bounds)
 		return;
 	bandwidth_raise(&control->bandwidth, bounds->bandwidth_bps);
 	control->bandwidth_given = 1;
-	control->ratelimit.base_bps = bounds->bandwidth_bps;
-	control->ratelimit.balanced_bps = bounds->bandwidth_bps;
+	set_base(control, bounds->bandwidth_bps);
 }
 
 static void newcomer_step(struct control *control, const struct control_sample *sample)
@@ -86,11 +90,9 @@ static void bandwidth_update(struct control *control, const struct control_sampl
 		control->bandwidth = (struct bandwidth){ 0 };
 	control->bandwidth_given = 0;
 	bandwidth_step(&control->bandwidth, written_bytes, elapsed_ns);
-	if (!known) {
-		/* the first value takes the base rate along */
-		control->ratelimit.base_bps = control->bandwidth.avg_bps;
-		control->ratelimit.balanced_bps = control->ratelimit.base_bps;
-	}
+	/* the first value takes the base rate along */
+	if (!known)
+		set_base(control, control->bandwidth.avg_bps);
 	restamp_bandwidth(control, sample);
 }
 
@@ -224,10 +226,8 @@ static void spread(struct control *control, const struct control_sample *sample)
 	uint64_t shown_bps = spacing_step(&control->spacing, &spacing);
 	uint64_t known_bps = control->bandwidth.avg_bps;
 
-	if (!known_bps || shown_bps <= known_bps)
-		return;
 	lift(control, shown_bps);
-	if (shown_bps > known_bps + known_bps / 4)
+	if (known_bps && shown_bps > known_bps + known_bps / 4)
 		window_hold_anew(&control->window);
 }
 
