@@ -65,15 +65,20 @@ static bool drain_orphans(struct wp_segment *map, uint64_t now_ns)
 	return outstanding;
 }
 
-static uint64_t sum_outstanding_bytes(struct wp_segment *map)
+/* Over all devices; orphans are part of what is outstanding. */
+static void sum_devices(struct wp_segment *map, uint64_t *outstanding_bytes,
+			uint64_t *orphan_bytes)
 {
-	uint64_t sum_bytes = 0;
-
+	*outstanding_bytes = 0;
+	*orphan_bytes = 0;
 	for (size_t slot = 0; slot < WP_DEVICES; slot++) {
-		if (word_read(&map->devices[slot].key))
-			sum_bytes += device_outstanding_bytes(&map->devices[slot]);
+		const struct wp_device *device = &map->devices[slot];
+
+		if (!word_read(&device->key))
+			continue;
+		*outstanding_bytes += device_outstanding_bytes(device);
+		*orphan_bytes += word_level(&device->orphan_bytes);
 	}
-	return sum_bytes;
 }
 
 /*
@@ -83,12 +88,16 @@ static uint64_t sum_outstanding_bytes(struct wp_segment *map)
 static void drop_impossible(struct state *state)
 {
 	struct wp_segment *map = state->helper->map;
-	uint64_t sum_bytes = sum_outstanding_bytes(map);
 	uint64_t before_bytes = state->excess_bytes;
+	uint64_t sum_bytes;
+	uint64_t orphan_bytes;
 	uint64_t machine_bytes;
 	uint64_t drop_bytes;
 
-	if (!memory_outstanding(state->helper->root, &machine_bytes))
+	sum_devices(map, &sum_bytes, &orphan_bytes);
+	state->excess_bytes = 0;
+	/* Why first: the kernel's count is a long file to read ten times a second. */
+	if (!orphan_bytes || !memory_outstanding(state->helper->root, &machine_bytes))
 		return;
 	state->excess_bytes = sub_u64(sum_bytes, machine_bytes + COUNT_ERROR_BYTES);
 	drop_bytes = min_u64(before_bytes, state->excess_bytes);
