@@ -91,6 +91,32 @@ int gate_find(const struct backing *backing)
 	return -1;
 }
 
+int gate_other(const struct pace_handle *handle, struct pace_handle **found)
+{
+	uint64_t slots = word_read(&handle->slots);
+	uint64_t most_bytes = 0;
+	int most = -1;
+
+	for (uint32_t i = 0; i < GATE_ENTRIES; i++) {
+		uint64_t tag = word_read(&gate_table[i].tag);
+		struct pace_handle *other = &gate_table[i].handle;
+		uint64_t other_slots = word_read(&other->slots);
+		int fd = (int)((tag >> 2) - 1);
+		uint64_t bytes;
+
+		if (!tag || tag != gate_tag(fd, GATE_PACED) || other_slots == slots ||
+		    other_slots >> 32 != slots >> 32)
+			continue;
+		bytes = pace_outstanding_bytes(&gate_process, other);
+		if (bytes > most_bytes) {
+			most_bytes = bytes;
+			most = fd;
+			*found = other;
+		}
+	}
+	return most;
+}
+
 void gate_close_range(uint32_t first, uint32_t last)
 {
 	if (!gate_used)

@@ -116,7 +116,10 @@ struct wp_device *gate_sync(int fd);
 /* A paced descriptor of the file with something outstanding, -1 for none. */
 int gate_find(const struct backing *backing);
 
-/* The same for all from @first to @last. */
+/* struct pace_process's other(). */
+int gate_other(const struct pace_handle *handle, struct pace_handle **found);
+
+/* gate_close() for all from @first to @last. */
 void gate_close_range(uint32_t first, uint32_t last);
 
 /*

@@ -122,6 +122,7 @@ __attribute__((constructor)) static void begin(void)
 		path = environment_value(WP_TOTALS_VARIABLE);
 		gate_process.shared_totals = path ? map_totals(path) : NULL;
 		gate_process.forked = clear_table_on_fork() ? NULL : forget_table;
+		gate_process.other = gate_other;
 		if (conf.verbose && !fstat(STDERR_FILENO, &error_output))
 			gate_process.found = tell_found;
 		pace_task_begin(&gate_task);

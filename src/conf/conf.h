@@ -26,15 +26,14 @@ struct conf {
 	uint64_t limit_bytes;  /* 0 = auto */
 	uint64_t burst_bytes;
 	uint64_t background_pm; /* of the limit */
-	uint64_t helper;        /* #define CONF_AUTO UINT64_MAX
-
-enum conf_helper */
+	uint64_t helper;        /* enum conf_helper */
 	uint64_t period_ns;     /* 0 = auto */
 	uint64_t weight;        /* 0 = by I/O priority */
 	uint64_t task_limit;    /* enum limits_penalty */
 	uint64_t stats;
 	uint64_t verbose;
 	uint64_t disable;
+	uint64_t requeue; /* of measurements: flush/flush.h */
 	char only[WP_CONF_TEXT_BYTES];
 	char skip[WP_CONF_TEXT_BYTES];
 	char segment[WP_CONF_TEXT_BYTES];

@@ -199,16 +199,16 @@ static void base_update(struct control *control, const struct control_sample *sa
 
 uint64_t control_interval_ns(const struct control *control)
 {
-	uint64_t bandwidth_bps = control->bandwidth.avg_bps ? control->bandwidth.avg_bps :
-							      control->bandwidth.last_bps;
-
-	/* Why not at the start: what the device does with a larger window must show. */
-	if (control->window.phase == WINDOW_START)
+	/*
+	 * Why not at the start: what the device does with a larger window must show. Nor by a first
+	 * impression: who is given one unit in a while shows no more than that.
+	 */
+	if (control->window.phase == WINDOW_START || !control->bandwidth.avg_bps)
 		return 0;
 	if (control->held_bps)
 		return bytes_to_ns(window_unit_bytes(&control->window),
-				   control->held_bps);
-	return spacing_interval_ns(&control->spacing, bandwidth_bps,
+				   probe_given_bps(&control->probe, control->held_bps));
+	return spacing_interval_ns(&control->spacing, control->bandwidth.avg_bps,
 				   window_unit_bytes(&control->window),
 				   control->window.phase == WINDOW_UP);
 }
@@ -319,6 +319,26 @@ static void speed_update(struct control *control, const struct window_sample *wi
 		window_hold_anew(&control->window);
 }
 
+/* Only what it shows when it is given more tells that a device has become faster. */
+static void probe_update(struct control *control, const struct control_sample *sample,
+			 const struct bounds *bounds)
+{
+	struct probe_sample probe = {
+		.now_ns = sample->now_ns,
+		.written_bytes = sample->written_bytes,
+		.held_bps = control->held_bps,
+		.unit_bytes = window_unit_bytes(&control->window),
+	};
+	uint64_t rate_bps = probe_step(&control->probe, &probe);
+
+	if (!rate_bps)
+		return;
+	speed_set(&control->speed, rate_bps + sample->others_bps);
+	lift(control, rate_bps);
+	control->window.kept_bps = rate_bps;
+	control->held_bps = held_bps(control, sample->others_bps, bounds);
+}
+
 void control_step(struct control *control, const struct control_sample *sample,
 		  const struct bounds *own)
 {
@@ -339,6 +359,7 @@ void control_step(struct control *control, const struct control_sample *sample,
 	bandwidth_update(control, sample);
 	watch_fall(control, &window);
 	speed_update(control, &window, sample->others_bps, bounds);
+	probe_update(control, sample, bounds);
 	burst_update(control, sample, bounds);
 	base_update(control, sample, bounds);
 	control->wall_bytes =

@@ -12,6 +12,7 @@
 #include "core/bandwidth.h"
 #include "core/burst.h"
 #include "core/limits.h"
+#include "core/probe.h"
 #include "core/ratelimit.h"
 #include "core/spacing.h"
 #include "core/speed.h"
@@ -43,6 +44,7 @@ struct control {
 		held_bps; /* where others are: what is ours of speed.bps; 0 = all of it */
 	struct burst burst;
 	struct speed speed;
+	struct probe probe;
 	struct bandwidth bandwidth;
 	struct ratelimit ratelimit;
 	struct window window;

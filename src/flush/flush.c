@@ -212,7 +212,7 @@ int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 			break;
 		started = start_unit(flush, pace->unit_bytes);
 		/* No progress possible now: others first (K7.4). */
-		if (started <= 0)
+		if (started <= 0 && !pace->requeue)
 			turn_end(flush->device, flush->file);
 		if (started < 0)
 			return started;

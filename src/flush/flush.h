@@ -38,7 +38,8 @@ struct flush_pace {
 	uint64_t window_bytes;
 	uint64_t interval_ns; /* between two units, 0 = at once */
 	uint64_t slice_bytes; /* before another file's turn */
-	bool forced; /* neither turn, due nor room is asked for, but the clock moves */
+	bool requeue; /* of measurements: a file without progress keeps its turn (K7.4) */
+	bool forced;  /* neither turn, due nor room is asked for, but the clock moves */
 	uint64_t now_ns;
 };
 

@@ -80,6 +80,7 @@ void slow_leave(struct slow *slow)
 	 * the window that outlives them keeps it shut for all others. */
 	if (slow->flush.file)
 		file_release(slow->flush.file, slow->flush.device);
+	slow_leave_other(slow);
 	if (slow->flush.device)
 		device_unwatch(slow->flush.device, slow->watch_ns);
 	slow->task->inside_ns = 0;

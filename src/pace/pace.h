@@ -26,7 +26,7 @@
 #include "host/kernel.h"
 #include "shm/segment.h"
 
-/* One thread's state: 96 bytes of its own storage. */
+/* One thread's state: 104 bytes of its own storage. */
 struct pace_task {
 	uint64_t charged_bytes; /* by calls since the last check */
 	uint64_t poll_bytes;    /* check when so much has been charged */
@@ -34,6 +34,7 @@ struct pace_task {
 	uint64_t dirtied_bytes; /* the kernel's count at the last check */
 	uint64_t
 		unplaced_bytes; /* dirt seen since then, of which file is not known yet */
+	uint64_t stray_bytes;   /* the same, beyond what was charged */
 	uint64_t
 		held_bytes; /* charged before, not dirty yet: a stream's buffer holds it */
 	uint64_t
@@ -81,6 +82,11 @@ struct pace_process {
 	struct totals totals;         /* of this process */
 	struct totals *shared_totals; /* of the whole command, or NULL */
 	void (*forked)(void);         /* called once in each fork child that paces */
+	/*
+	 * The descriptor of the file with most outstanding on the device of @handle, another than
+	 * its own, and that one's handle; -1 where there is none. May be NULL.
+	 */
+	int (*other)(const struct pace_handle *handle, struct pace_handle **found);
 	/* called once, at the first verdict; cleared by who calls it */
 	void (*found)(uint64_t device, uint64_t limit_bytes, bool asked);
 };
@@ -172,6 +178,10 @@ void pace_cancel(struct pace_process *process, struct pace_task *task,
 
 /* May there be dirt to cancel? A hint that costs nothing. */
 bool pace_has_outstanding(struct pace_process *process);
+
+/* What the file of the handle accounts for; 0 where that is not known. */
+uint64_t pace_outstanding_bytes(const struct pace_process *process,
+				const struct pace_handle *handle);
 
 /* The last name of a file went, or all it held: dirt that its writer left behind is gone. */
 void pace_vanished(struct pace_process *process, const struct backing *backing);

@@ -25,6 +25,7 @@
 #define HEADROOM_AUTO_PM 30        /* smallest that lets the queue run empty */
 #define OTHERS_GONE_NS WP_SEC(3)   /* silent for so long */
 #define HELD_MAX_BYTES WP_MIB(1)   /* no stream's buffer is larger */
+#define STRAY_MAX_BYTES WP_MIB(1)  /* older ones are clean by now */
 #define REST_NS WP_MS(250)
 #define WEIGHT_MAX 10000u
 #define PATIENCE_NS WP_MS(20) /* a device nobody looked after for longer ran idle */
@@ -87,9 +88,11 @@ static void count_dirt(struct slow *slow)
 
 /*
  * New dirt is no more than what was charged and has not become dirty before; the rest is
- * uncovered (design 5): mapped stores, io_uring. It is owed like all dirt.
+ * uncovered (design 5): mapped stores, io_uring. It is owed like all dirt. Why as much as was
+ * charged is not taken for that: pages written in parts count again where they were started in
+ * between (the frames of sqlite's log). It is in a file that we shall look at. Returns all of it.
  */
-static void count_new_dirt(struct slow *slow)
+static uint64_t count_new_dirt(struct slow *slow)
 {
 	struct pace_task *task = slow->task;
 	uint64_t count_bytes = kernel_thread_dirtied_bytes();
@@ -97,22 +100,26 @@ static void count_new_dirt(struct slow *slow)
 	uint64_t aside_bytes = min_u64(new_bytes, task->aside_bytes);
 	uint64_t known_bytes = task->charged_bytes + task->held_bytes;
 	uint64_t covered_bytes = min_u64(new_bytes - aside_bytes, known_bytes);
+	uint64_t beyond_bytes = new_bytes - aside_bytes - covered_bytes;
+	uint64_t stray_bytes = min_u64(beyond_bytes, known_bytes);
 
 	task->dirtied_bytes = count_bytes;
 	task->aside_bytes = 0;
 	task->held_bytes = min_u64(known_bytes - covered_bytes, HELD_MAX_BYTES);
 	task->unplaced_bytes += covered_bytes;
-	slow->uncovered_bytes = new_bytes - aside_bytes - covered_bytes;
-	task->owed_bytes += slow->uncovered_bytes;
-	word_add(&slow->process->totals.uncovered_bytes, slow->uncovered_bytes);
+	task->stray_bytes = min_u64(task->stray_bytes + stray_bytes, STRAY_MAX_BYTES);
+	task->owed_bytes += beyond_bytes;
+	slow->uncovered_bytes = beyond_bytes - stray_bytes;
+	word_add(&slow->process->totals.uncovered_bytes, beyond_bytes);
+	return beyond_bytes;
 }
 
 void slow_take_dirt(struct slow *slow)
 {
 	struct pace_task *task = slow->task;
+	uint64_t beyond_bytes = count_new_dirt(slow);
 	uint64_t handle_bytes;
 
-	count_new_dirt(slow);
 	slow->charged_bytes = task->charged_bytes;
 	task->charged_bytes = 0;
 	handle_bytes = pace_take_charged(slow->process, slow->handle);
@@ -128,7 +135,7 @@ void slow_take_dirt(struct slow *slow)
 	count_dirt(slow);
 	if (slow->note) {
 		word_add(&slow->note->charged_bytes, slow->charged_bytes);
-		word_add(&slow->note->uncovered_bytes, slow->uncovered_bytes);
+		word_add(&slow->note->uncovered_bytes, beyond_bytes);
 	}
 }
 
@@ -167,14 +174,35 @@ static void orphan_uncovered(struct slow *slow, uint64_t bytes)
 	device_orphaned(device, bytes, slow->now_ns);
 }
 
+/* Of what was looked for @found_bytes were there; the strays may be in another file. */
+static void place_uncovered(struct slow *slow, uint64_t found_bytes)
+{
+	uint64_t stray_bytes = min_u64(slow->task->stray_bytes, found_bytes);
+
+	slow->task->stray_bytes -= stray_bytes;
+	if (slow->uncovered_bytes)
+		orphan_uncovered(
+			slow, sub_u64(slow->uncovered_bytes, found_bytes - stray_bytes));
+}
+
+void slow_count_completed(const struct slow *slow, uint64_t bytes)
+{
+	uint64_t max_q10 = slow->bounds.max_ratio_q10;
+
+	if (bytes)
+		fprop_add_max(&slow->process->segment.map->writeout,
+			      &slow->flush.device->writeout, bytes,
+			      max_q10 ? max_q10 : FPROP_MAX_Q10, slow->stripe);
+}
+
 void slow_settle(struct slow *slow)
 {
 	struct file_look look = {
 		.dirtied_bytes = slow->dirtied_bytes,
-		.others_bytes = slow->others_bytes + slow->uncovered_bytes,
+		.others_bytes = slow->others_bytes + slow->uncovered_bytes +
+				slow->task->stray_bytes,
 		.now_ns = slow->now_ns,
 	};
-	uint64_t max_q10 = slow->bounds.max_ratio_q10;
 	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, &look) : -ENOENT;
 
 	if (dirty >= 0)
@@ -183,12 +211,8 @@ void slow_settle(struct slow *slow)
 		settle_unseen(slow);
 	else
 		orphan_dirt(slow);
-	if (look.completed_bytes)
-		fprop_add_max(&slow->process->segment.map->writeout,
-			      &slow->flush.device->writeout, look.completed_bytes,
-			      max_q10 ? max_q10 : FPROP_MAX_Q10, slow->stripe);
-	if (slow->uncovered_bytes)
-		orphan_uncovered(slow, sub_u64(slow->uncovered_bytes, look.found_bytes));
+	slow_count_completed(slow, look.completed_bytes);
+	place_uncovered(slow, look.found_bytes);
 	slow->dirtied_bytes = 0;
 	slow->others_bytes = 0;
 	slow->uncovered_bytes = 0;
@@ -251,6 +275,7 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
 	bool wanted;
 
+	pace.requeue = slow->process->conf.requeue;
 	slow->bounds.headroom_pm = headroom_pm(slow);
 	slow_settle(slow);
 	device_drain_orphans(device, bandwidth_likely_bps(&slow->control.bandwidth),
@@ -258,6 +283,7 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	wanted = device_outstanding_bytes(device) > background_bytes;
 	if (slow->dirty_bytes && wanted)
 		flush_start(&slow->flush, slow->dirty_bytes, &pace);
+	slow_tend_other(slow, &pace, wanted);
 	device_looked(device, wanted,
 		      max_u64(PATIENCE_NS, 4 * service_ns(slow, pace.window_bytes)),
 		      slow->now_ns);
@@ -293,9 +319,10 @@ static uint64_t short_step_ns(const struct slow *slow)
 /* What is in flight must not count for longer than it is, and a turn is lost by who is away. */
 static bool is_looked_for(const struct slow *slow)
 {
-	return slow->flush.file &&
-	       (word_read(&slow->flush.file->inflight_bytes) ||
-		(slow->dirty_bytes && turn_holds(slow->flush.device, slow->flush.file)));
+	return slow->other.file ||
+	       (slow->flush.file && (word_read(&slow->flush.file->inflight_bytes) ||
+				     (slow->dirty_bytes &&
+				      turn_holds(slow->flush.device, slow->flush.file))));
 }
 
 /*

@@ -20,6 +20,8 @@ struct slow {
 	struct wp_file *file;    /* its entry, NULL where there is none to be had */
 	struct flush_file flush; /* file is NULL too where we can not look at it */
 	bool hidden;             /* nobody can look at it */
+	struct flush_file
+		other; /* looked after as well; file is NULL while there is none */
 	enum pace_manner manner;
 	struct wp_task *slot; /* the task's, NULL where there is none to be had */
 	struct wp_note *note; /* the same */
@@ -58,6 +60,18 @@ void slow_settle(struct slow *slow);
 
 /* Settle the file, step the device, start what the window allows. */
 void slow_tick(struct slow *slow, uint64_t background_bytes);
+
+/* What a look found completed is the device's share of the writeout. */
+void slow_count_completed(const struct slow *slow, uint64_t bytes);
+
+/*
+ * The same for another file of the program on this device, once the device has nothing in flight
+ * and until that file is clean.
+ */
+void slow_tend_other(struct slow *slow, const struct flush_pace *pace, bool wanted);
+
+/* Give up the claim of that file on the window. */
+void slow_leave_other(struct slow *slow);
 
 /*
  * Start up to @bytes of the file at once, whatever window and spacing say; others wait for their

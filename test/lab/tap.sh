@@ -53,7 +53,7 @@ compare()
 	}'; then
 		ok "$1: $2 $sign $4"
 	else
-		not_ok "$1" "got '$2', wanted $sign $4"
+		not_ok "$1: '$2', wanted $sign $4" "not so"
 	fi
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Other people's tests give the same verdicts with the library and without. Oracle: the list of
-# verdicts of the same suite plain, compared as text. Paced hard: 4 MiB may be outstanding.
+# verdicts of the same suite plain, compared as text. Paced hard: 1 MiB may be outstanding.
 # WRITEPACE_LONG=1 takes all of it, which lasts some minutes; else what fits into a CI.
 #
 # shellcheck disable=SC2317 # the suites are called by name
@@ -28,7 +28,7 @@ verdicts()
 		rm -rf "$tmp/work"
 		mkdir "$tmp/work"
 		wrap=()
-		[ $way = plain ] || wrap=("$build/writepace" --limit 4M --)
+		[ $way = plain ] || wrap=("$build/writepace" --limit 1M --)
 		(cd "$tmp/work" && "$@") >"$tmp/$way" 2>"$tmp/$way.err"
 	done
 }

@@ -851,6 +851,34 @@ static void headroom_slower(void)
 		0.1);
 }
 
+/* Probes cost others next to nothing, and find a device that has become ten times faster. */
+static void headroom_faster(void)
+{
+	double p50_ms;
+	double p99_ms;
+	double before_ms;
+	unsigned from;
+
+	scale_add_device(&capped);
+	add_tasks(0, 2);
+	run(20);
+	scale.devices[0].bounds.headroom_pm = 30;
+	run(5);
+	stranger(100, &p50_ms, &before_ms);
+	say("before any probe, hundredth longest wait of others", before_ms, "ms");
+	stranger(160, &p50_ms, &p99_ms);
+	at_most("the same, two probes among them, ms", p99_ms, before_ms + 5);
+	at_most("error of the speed known then",
+		fabs((double)scale.devices[0].control.speed.bps / rate_of_disk(0) - 1),
+		0.03);
+	scale.devices[0].disk.rate_bps = capped.rate_bps * 10;
+	run(135);
+	from = now();
+	run(10);
+	at_least("ten times faster: rate by the new speed after 135 s",
+		 rate(0, WRITTEN, from, now()) / rate_of_disk(0), 0.8);
+}
+
 /* Each command costs 5 ms beside its bytes at 20 MB/s. */
 static void stick(void)
 {
@@ -1356,6 +1384,8 @@ const struct scenario scenarios[] = {
 	  headroom_even },
 	{ "headroom-long", "headroom for four minutes on a device that needs depth",
 	  headroom_long },
+	{ "headroom-faster", "a device that becomes faster under headroom",
+	  headroom_faster },
 	{ "headroom-slower", "a device that becomes slower under headroom",
 	  headroom_slower },
 	{ "stick", "a device whose commands cost 5 ms each", stick },
