@@ -75,7 +75,8 @@ struct wp_header {
 	uint64_t sample_ns;   /* claimed: when the next sample is due */
 	uint64_t sample_mark; /* replaced: writeout's count at the last one */
 	uint64_t chosen;      /* replaced: core/period.h */
-	uint64_t reserved[10];
+	uint64_t read_bytes;  /* counted: from block devices, by paced tasks, ever */
+	uint64_t reserved[9];
 };
 
 struct wp_device {

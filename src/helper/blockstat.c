@@ -8,7 +8,14 @@
 #define SECTOR_BYTES 512
 
 /* Fields of /sys/.../stat; kernels before 5.5 have the first eleven. */
-enum { READS = 0, SECTORS_WRITTEN = 6, INFLIGHT = 8, FLUSHES = 15, FIELDS = 17 };
+enum {
+	READS = 0,
+	SECTORS_READ = 2,
+	SECTORS_WRITTEN = 6,
+	INFLIGHT = 8,
+	FLUSHES = 15,
+	FIELDS = 17
+};
 
 bool blockstat_add(struct blockstat *sum, const char *folder)
 {
@@ -31,6 +38,7 @@ bool blockstat_add(struct blockstat *sum, const char *folder)
 		return false;
 	sum->written_bytes += fields[SECTORS_WRITTEN] * SECTOR_BYTES;
 	sum->reads += fields[READS];
+	sum->read_bytes += fields[SECTORS_READ] * SECTOR_BYTES;
 	sum->flushes += fields[FLUSHES];
 	sum->inflight += fields[INFLIGHT];
 	return true;

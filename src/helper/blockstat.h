@@ -10,6 +10,7 @@
 struct blockstat {
 	uint64_t written_bytes;
 	uint64_t reads;
+	uint64_t read_bytes;
 	uint64_t flushes;
 	uint64_t inflight; /* requests of this moment */
 };

@@ -281,6 +281,7 @@ void devices_measure(struct devices *devices, const struct helper *helper,
 		word_write(&device->stat_flushes, stat.flushes);
 		word_write(&device->stat_inflight, stat.inflight);
 		word_write(&device->stat_ns, now_ns);
-		stranger_see(&devices->strangers[slot], device, &stat, now_ns);
+		stranger_see(&devices->strangers[slot], device, &stat,
+			     word_read(&helper->map->header.read_bytes), now_ns);
 	}
 }

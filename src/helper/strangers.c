@@ -9,7 +9,9 @@
 #define FORGOTTEN_Q10_PER_S (2 * WP_Q10 / 3) /* so slowly that one a second is seen */
 #define FULL_Q10 (4 * WP_Q10)
 #define MEAN_SAMPLES 10
-#define GAP_NS WP_SEC(10) /* nothing was outstanding, and nobody looked */
+#define READ_BYTES \
+	(int64_t) WP_KIB(64) /* in a second; less may be of a directory that grows */
+#define GAP_NS WP_SEC(10)    /* nothing was outstanding, and nobody looked */
 
 static uint64_t forgotten_q10(uint64_t span_ns)
 {
@@ -54,8 +56,31 @@ static void see_writes(struct stranger *stranger, struct wp_device *device,
 		   stranger->others_bps > 0 ? (uint64_t)stranger->others_bps : 0);
 }
 
+/*
+ * What is read beyond paced programs' reads. Why the least of a second: theirs are known at their
+ * next visit only, and until then look like a stranger's.
+ */
+static void see_reads(struct stranger *stranger, struct wp_device *device,
+		      uint64_t read_bytes, uint64_t own_read_bytes, uint64_t now_ns)
+{
+	int64_t beyond_bytes = (int64_t)(read_bytes - own_read_bytes);
+
+	if (sub_u64(now_ns, stranger->reads_ns) < WP_SEC(1)) {
+		if (beyond_bytes < stranger->least_bytes)
+			stranger->least_bytes = beyond_bytes;
+		return;
+	}
+	if (stranger->seconds &&
+	    stranger->least_bytes > stranger->before_bytes + READ_BYTES)
+		word_write(&device->stranger_ns, now_ns);
+	stranger->seconds = 1;
+	stranger->before_bytes = stranger->least_bytes;
+	stranger->least_bytes = beyond_bytes;
+	stranger->reads_ns = now_ns;
+}
+
 void stranger_see(struct stranger *stranger, struct wp_device *device,
-		  const struct blockstat *stat, uint64_t now_ns)
+		  const struct blockstat *stat, uint64_t own_read_bytes, uint64_t now_ns)
 {
 	uint64_t span_ns = sub_u64(now_ns, stranger->sample_ns);
 
@@ -67,9 +92,12 @@ void stranger_see(struct stranger *stranger, struct wp_device *device,
 			.syncs = word_read(&device->syncs),
 			.written_bytes = stat->written_bytes,
 			.own_bytes = word_read(&device->written_bytes),
+			.reads_ns = now_ns,
+			.least_bytes = (int64_t)(stat->read_bytes - own_read_bytes),
 		};
 		return;
 	}
 	see_flushes(stranger, device, stat->flushes, span_ns, now_ns);
 	see_writes(stranger, device, stat->written_bytes, span_ns);
+	see_reads(stranger, device, stat->read_bytes, own_read_bytes, now_ns);
 }

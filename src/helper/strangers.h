@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Is a device used by somebody who is not paced? Who waits for it shows in its statistics: flushes
- * that are not of paced programs' syncs.
+ * that are not of paced programs' syncs, reads beyond what paced programs read anywhere.
  *
  * One flush in five seconds is the journal's own, and one a second somebody's who syncs every
  * second: each sample with a flush counts one, and two thirds of one are forgotten in a second.
@@ -23,13 +23,18 @@ struct stranger {
 	uint64_t own_bytes;     /* completed for paced tasks, ever */
 	int64_t others_bps;     /* mean of a second */
 	int64_t samples;        /* that are in it */
+	/* what was read, less what paced tasks read on any device */
+	uint64_t reads_ns;    /* beginning of this second */
+	int64_t least_bytes;  /* in it */
+	int64_t before_bytes; /* in the one before */
+	uint64_t seconds;     /* 1: there was one */
 };
 
 /*
- * What the device has done, ever, is in @stat. Notes in @device when a stranger uses it, and how
+ * What the device has done, ever, is in @stat; paced tasks have read @own_read_bytes. Notes in @device when a stranger uses it, and how
  * much others write: strangers, and the file systems' own journals.
  */
 void stranger_see(struct stranger *stranger, struct wp_device *device,
-		  const struct blockstat *stat, uint64_t now_ns);
+		  const struct blockstat *stat, uint64_t own_read_bytes, uint64_t now_ns);
 
 #endif

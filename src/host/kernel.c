@@ -72,23 +72,31 @@ uint64_t kernel_signals_pending(void)
 	return sys_call(SYS_rt_sigpending, &pending, sizeof(pending)) ? 0 : pending;
 }
 
-static uint64_t dirtied_bytes(int who)
+static struct kernel_io count_io(int who)
 {
 	struct rusage usage;
 
 	if (sys_call(SYS_getrusage, who, &usage) < 0)
-		return 0;
-	return (uint64_t)usage.ru_oublock * 512;
+		return (struct kernel_io){ 0 };
+	return (struct kernel_io){
+		.dirtied_bytes = (uint64_t)usage.ru_oublock * 512,
+		.read_bytes = (uint64_t)usage.ru_inblock * 512,
+	};
+}
+
+struct kernel_io kernel_thread_io(void)
+{
+	return count_io(RUSAGE_THREAD);
 }
 
 uint64_t kernel_thread_dirtied_bytes(void)
 {
-	return dirtied_bytes(RUSAGE_THREAD);
+	return kernel_thread_io().dirtied_bytes;
 }
 
 uint64_t kernel_process_dirtied_bytes(void)
 {
-	return dirtied_bytes(RUSAGE_SELF);
+	return count_io(RUSAGE_SELF).dirtied_bytes;
 }
 
 int kernel_cachestat(int fd, uint64_t offset_bytes, uint64_t length_bytes,

@@ -23,6 +23,13 @@ uint64_t kernel_signals_pending(void);
 
 /* Bytes the calling thread (or its whole process) dirtied or wrote directly since it began. */
 uint64_t kernel_thread_dirtied_bytes(void);
+
+/* The same of this thread, and what it read from block devices. */
+struct kernel_io {
+	uint64_t dirtied_bytes;
+	uint64_t read_bytes;
+};
+struct kernel_io kernel_thread_io(void);
 uint64_t kernel_process_dirtied_bytes(void);
 
 /* What a file has in the page cache. */

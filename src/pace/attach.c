@@ -98,7 +98,10 @@ void pace_attach(struct pace_process *process, const struct conf *conf)
 
 void pace_task_begin(struct pace_task *task)
 {
-	task->dirtied_bytes = kernel_thread_dirtied_bytes();
+	struct kernel_io io = kernel_thread_io();
+
+	task->dirtied_bytes = io.dirtied_bytes;
+	task->read_bytes = io.read_bytes;
 }
 
 /* A fork child has no dirt, no debt and no slots yet. */

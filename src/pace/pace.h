@@ -26,9 +26,11 @@
 #include "host/kernel.h"
 #include "shm/segment.h"
 
-/* One thread's state: 104 bytes of its own storage. */
+/* One thread's state: 112 bytes of its own storage. */
 struct pace_task {
 	uint64_t charged_bytes; /* by calls since the last check */
+	uint64_t
+		read_bytes; /* from block devices, the kernel's count at the last check */
 	uint64_t poll_bytes;    /* check when so much has been charged */
 	uint64_t piece_bytes;   /* longest part of a call between two checks */
 	uint64_t dirtied_bytes; /* the kernel's count at the last check */

@@ -86,6 +86,16 @@ static void count_dirt(struct slow *slow)
 			 slow->stripe);
 }
 
+/* What paced tasks read is no sign that others use a device (helper/strangers.h). */
+static void count_reads(struct slow *slow, uint64_t read_bytes)
+{
+	uint64_t new_bytes = sub_u64(read_bytes, slow->task->read_bytes);
+
+	slow->task->read_bytes = read_bytes;
+	if (new_bytes)
+		word_add(&slow->process->segment.map->header.read_bytes, new_bytes);
+}
+
 /*
  * New dirt is no more than what was charged and has not become dirty before; the rest is
  * uncovered (design 5): mapped stores, io_uring. It is owed like all dirt. Why as much as was
@@ -95,15 +105,16 @@ static void count_dirt(struct slow *slow)
 static uint64_t count_new_dirt(struct slow *slow)
 {
 	struct pace_task *task = slow->task;
-	uint64_t count_bytes = kernel_thread_dirtied_bytes();
-	uint64_t new_bytes = sub_u64(count_bytes, task->dirtied_bytes);
+	struct kernel_io io = kernel_thread_io();
+	uint64_t new_bytes = sub_u64(io.dirtied_bytes, task->dirtied_bytes);
 	uint64_t aside_bytes = min_u64(new_bytes, task->aside_bytes);
 	uint64_t known_bytes = task->charged_bytes + task->held_bytes;
 	uint64_t covered_bytes = min_u64(new_bytes - aside_bytes, known_bytes);
 	uint64_t beyond_bytes = new_bytes - aside_bytes - covered_bytes;
 	uint64_t stray_bytes = min_u64(beyond_bytes, known_bytes);
 
-	task->dirtied_bytes = count_bytes;
+	count_reads(slow, io.read_bytes);
+	task->dirtied_bytes = io.dirtied_bytes;
 	task->aside_bytes = 0;
 	task->held_bytes = min_u64(known_bytes - covered_bytes, HELD_MAX_BYTES);
 	task->unplaced_bytes += covered_bytes;

@@ -396,4 +396,32 @@ else
 	skip "two subvolumes, one device" "$LAB_WHY"
 fi
 
+# Who only reads is noticed, and what the paced program itself reads is not taken for that.
+is_held()
+{
+	[ "$(word held 2>/dev/null)" -gt 0 ] 2>/dev/null
+}
+
+{ lab_make ext4 400 10485760 && lab_cap 0; } || bail_out "$LAB_WHY"
+lab_run dd if=/dev/zero of="$LAB_MNT/old" bs=1M count=150 oflag=direct status=none
+lab_cap 10485760 || bail_out "$LAB_WHY"
+lab_forget
+"$LAB_WRITEPACE" dd if="$LAB_MNT/old" of="$LAB_MNT/new" bs=64k status=none &
+copies=($!)
+if until_true 7 is_held; then
+	not_ok "a copy's own reads are nobody else's" "$(word held) B/s are held"
+else
+	ok "a copy's own reads are nobody else's: its speed, $(word speed) B/s, is known"
+fi
+while dd if="$LAB_MNT/old" of=/dev/null bs=64k count=8 skip=$((RANDOM % 1000)) iflag=direct \
+	status=none; do
+	sleep 0.3
+done &
+copies+=($!)
+until_true 6 is_held
+is "somebody who reads is given room" $? 0
+kill "${copies[@]}"
+wait "${copies[@]}" 2>/dev/null
+lab_remove "$LAB_DEV"
+
 done_testing

@@ -163,6 +163,11 @@ uint64_t kernel_thread_dirtied_bytes(void)
 	return simkernel.dirtied_bytes[simkernel.task];
 }
 
+struct kernel_io kernel_thread_io(void)
+{
+	return (struct kernel_io){ .dirtied_bytes = kernel_thread_dirtied_bytes() };
+}
+
 uint64_t kernel_process_dirtied_bytes(void)
 {
 	return kernel_thread_dirtied_bytes();

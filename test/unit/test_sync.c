@@ -99,7 +99,7 @@ static bool is_seen(uint64_t period_ms, uint64_t length_ms, uint64_t seconds, bo
 			stat.flushes += 2;
 			device.syncs += paced;
 		}
-		stranger_see(&stranger, &device, &stat, NOW + WP_MS(ms));
+		stranger_see(&stranger, &device, &stat, 0, NOW + WP_MS(ms));
 	}
 	return device.stranger_ns != 0;
 }
@@ -133,7 +133,7 @@ TEST(device_without_flushes_has_no_strangers)
 	struct wp_device device = { 0 };
 
 	for (uint64_t i = 0; i < 100; i++)
-		stranger_see(&stranger, &device, &stat, NOW + WP_MS(100) * i);
+		stranger_see(&stranger, &device, &stat, 0, NOW + WP_MS(100) * i);
 	assert_int_equal(device.stranger_ns, 0);
 }
 
@@ -147,15 +147,51 @@ TEST(what_others_write_is_what_is_not_ours)
 	for (uint64_t i = 0; i < 100; i++) {
 		stat.written_bytes += 1000000;
 		device.written_bytes += i < 2 ? 0 : 900000;
-		stranger_see(&stranger, &device, &stat, NOW + WP_MS(100) * i);
+		stranger_see(&stranger, &device, &stat, 0, NOW + WP_MS(100) * i);
 	}
 	assert_in_range(device.others_bps, 990000, 1010000);
 	/* and nothing when we have counted more than the device, for a moment */
 	for (uint64_t i = 100; i < 200; i++) {
 		device.written_bytes += 900000;
-		stranger_see(&stranger, &device, &stat, NOW + WP_MS(100) * i);
+		stranger_see(&stranger, &device, &stat, 0, NOW + WP_MS(100) * i);
 	}
 	assert_int_equal(device.others_bps, 0);
+}
+
+/* Seen when @reads_bps are read from it, and @own_bps by paced programs? */
+static bool is_read(uint64_t reads_bps, uint64_t own_bps, uint64_t seconds)
+{
+	struct stranger stranger = { 0 };
+	struct wp_device device = { 0 };
+	struct blockstat stat = { 0 };
+	uint64_t own_bytes = 0;
+
+	for (uint64_t i = 0; i < 10 * seconds; i++) {
+		stat.read_bytes += reads_bps / 10;
+		/* theirs are known at the next visit, twice a second */
+		if (i % 5 == 4)
+			own_bytes += own_bps / 2;
+		stranger_see(&stranger, &device, &stat, own_bytes, NOW + WP_MS(100) * i);
+	}
+	return device.stranger_ns != 0;
+}
+
+TEST(who_reads_is_seen)
+{
+	assert_true(is_read(1000000, 0, 3));
+	assert_true(is_read(3000000, 1000000, 10));
+}
+
+TEST(a_block_now_and_then_is_nobody)
+{
+	assert_false(is_read(40960, 0, 600));
+}
+
+TEST(paced_programs_may_read)
+{
+	assert_false(is_read(0, 10000000, 60));
+	assert_false(is_read(1000000, 10000000, 60));
+	assert_false(is_read(10000000, 10000000, 60));
 }
 
 int main(void)
@@ -173,6 +209,9 @@ int main(void)
 		cmocka_unit_test(commits_of_the_journal_are_nobody),
 		cmocka_unit_test(syncs_of_paced_programs_are_no_strangers),
 		cmocka_unit_test(device_without_flushes_has_no_strangers),
+		cmocka_unit_test(who_reads_is_seen),
+		cmocka_unit_test(a_block_now_and_then_is_nobody),
+		cmocka_unit_test(paced_programs_may_read),
 		cmocka_unit_test(what_others_write_is_what_is_not_ours),
 	};
 
