@@ -2,9 +2,7 @@
 #include "core/speed.h"
 
 #include "base/fixed.h"
-
-#define EDGE_PATIENCE_NS \
-	WP_MS(150) /* where there are no edges an epoch is longer by that */
+#include "core/window.h"
 
 static void begin(struct speed *speed, const struct speed_sample *sample,
 		  uint64_t settled)

@@ -5,7 +5,6 @@
 
 #define START_UNITS 8 /* fewer in an epoch prove nothing */
 #define START_MAX_NS WP_MS(200)
-#define EDGE_PATIENCE_NS WP_MS(150) /* a slice and a half of the usual throttle */
 
 static uint64_t epoch_length_ns(const struct window *window)
 {

@@ -36,6 +36,8 @@
 #define WINDOW_MAX_DEPTH 4u
 #define WINDOW_HOLD_MIN_NS WP_SEC(1)
 #define WINDOW_HOLD_MAX_NS WP_SEC(32)
+/* Where there are no edges an epoch is longer by that: a slice and a half of the usual throttle. */
+#define EDGE_PATIENCE_NS WP_MS(150)
 #define WINDOW_GIVE_UP_NS WP_MS(250) /* DOWN ends early when it costs a tenth by then */
 
 enum window_phase {

@@ -54,6 +54,7 @@ bool slow_enter(struct slow *slow)
 	if (!pace_own(slow->process, task) || !segment_ready(&slow->process->segment))
 		return false;
 	task->inside_ns = now_ns;
+	slow->process_id = kernel_process_id();
 	slow->since_ns = now_ns;
 	slow->now_ns = now_ns;
 	slow->bounds = (struct bounds){
@@ -112,8 +113,7 @@ static void hold_file(struct slow *slow, struct wp_file *file)
 	slow->file = file;
 	slow->flush.file = unseen ? NULL : file;
 	word_write(&file->unseen, unseen);
-	word_write(&file->holder,
-		   (uint64_t)sys_call(SYS_getpid) << 32 | (uint32_t)slow->flush.fd);
+	word_write(&file->holder, slow->process_id << 32 | (uint32_t)slow->flush.fd);
 	word_write(&file->holder_start_ns, slow->process->start_ns);
 }
 

@@ -274,7 +274,7 @@ static uint64_t headroom_pm(const struct slow *slow)
 
 	if (headroom_pm != CONF_AUTO)
 		return headroom_pm;
-	others_ns = sync_others_ns(slow->flush.device, kernel_process_id());
+	others_ns = sync_others_ns(slow->flush.device, slow->process_id);
 	return others_ns && stamp_age_ns(others_ns, slow->now_ns) < OTHERS_GONE_NS ?
 		       HEADROOM_AUTO_PM :
 		       0;

@@ -26,7 +26,8 @@ struct slow {
 	struct wp_task *slot; /* the task's, NULL where there is none to be had */
 	struct wp_note *note; /* the same */
 	unsigned stripe;      /* of the striped counts */
-	uint64_t since_ns;    /* beginning of the visit */
+	uint64_t process_id;
+	uint64_t since_ns; /* beginning of the visit */
 	uint64_t now_ns;
 	uint64_t charged_bytes; /* since the last visit */
 	uint64_t dirtied_bytes; /* new dirt of it on this file, not yet settled */

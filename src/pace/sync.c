@@ -22,7 +22,7 @@ struct wp_device *pace_sync_begin(struct pace_process *process, struct pace_task
 	if (!slow_enter(&slow))
 		return NULL;
 	if (slow_locate(&slow) && slow.flush.device)
-		sync_begins(slow.flush.device, kernel_process_id(),
+		sync_begins(slow.flush.device, slow.process_id,
 			    process->conf.sync_hold_ns, slow.now_ns);
 	slow_leave(&slow);
 	return slow.flush.device;
