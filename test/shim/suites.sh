@@ -88,7 +88,9 @@ python_suite()
 
 # The numbers are what these suites have at least.
 python_tests="test_tempfile:60 test_mmap:20 test_shutil:100 test_os:200"
-[ "$long" = 0 ] || python_tests+=" test_io:400 test_subprocess:150 test_threading:100"
+[ "$long" = 0 ] || python_tests+=" test_io:400 test_subprocess:150 test_threading:100 test_fileio:20
+	test_posix:80 test_signal:30 test_fcntl:5 test_file:20 test_tarfile:150 test_zipfile:100
+	test_mailbox:200 test_pathlib:200 test_sqlite3:100"
 if "$python" -c 'import test.test_os' 2>/dev/null; then
 	for each in $python_tests; do
 		verdicts python_suite "test.${each%:*}"
@@ -135,6 +137,101 @@ if command -v sqlite3 >/dev/null; then
 	same sqlite 35
 else
 	skip sqlite "no sqlite3"
+fi
+
+# --------------------------------------------------------------- postgres ----
+
+# A server starts paced, or not; postgres is what it insists on to be.
+postgres_start()
+{
+	"${as_postgres[@]}" "${wrap[@]}" "$pg/postgres" -D "$PWD/data" -k "$PWD" -h '' \
+		-c shared_buffers=16MB -c checkpoint_timeout=30s -c max_wal_size=64MB >>log 2>&1 &
+	server=$!
+	for _ in $(seq 300); do
+		sql -c '' 2>/dev/null && return
+		sleep 0.1
+	done
+}
+
+postgres_end()
+{
+	kill "-$1" "$server"
+	wait "$server"
+	echo "server ended by $1: $?"
+}
+
+sql()
+{
+	psql -q -X -A -t -U postgres -h "$PWD" "$@"
+}
+
+# What every transaction of pgbench keeps; and all of the rows, where they are always the same.
+postgres_checks()
+{
+	sql -d "$1" -c "SELECT 'balances', sum(abalance) = (SELECT sum(tbalance) FROM pgbench_tellers),
+			sum(abalance) = (SELECT sum(bbalance) FROM pgbench_branches),
+			sum(abalance) = (SELECT sum(delta) FROM pgbench_history),
+			count(*) FROM pgbench_accounts" 2>&1
+}
+
+postgres_rows()
+{
+	sql -d "$1" -c "SELECT 'rows', md5(string_agg(t::text, ',' ORDER BY aid)), count(*)
+			FROM pgbench_accounts t" \
+		-c "SELECT 'history', count(*), sum(delta) FROM pgbench_history" 2>&1
+}
+
+# pgbench's transactions, known ones and then in parallel, a server that dies, a dump restored.
+postgres_suite()
+{
+	: >log
+	chmod 755 .
+	[ ${#as_postgres[@]} = 0 ] || chown postgres . log
+	"${as_postgres[@]}" "$pg/initdb" -k -A trust -U postgres -D "$PWD/data" >>log 2>&1
+	echo "initdb $?"
+	postgres_start
+	"$pg/pgbench" -i -q -s 2 --foreign-keys -U postgres -h "$PWD" postgres >>log 2>&1
+	echo "tables filled $?"
+	for clients in 1 4; do
+		"$pg/pgbench" -n -c "$clients" -j 2 -t 500 --random-seed=7 -U postgres -h "$PWD" \
+			postgres 2>>log | grep -E '^number of (transactions actually|failed)'
+		postgres_checks postgres
+		[ "$clients" != 1 ] || postgres_rows postgres
+	done
+	"$pg/pgbench" -n -c 4 -j 2 -T 60 -U postgres -h "$PWD" postgres >>log 2>&1 &
+	sleep 5
+	postgres_end QUIT # at once, as a crash
+	wait
+	postgres_start
+	postgres_checks postgres
+	sql -c 'CREATE DATABASE copy'
+	"${wrap[@]}" pg_dump -U postgres -h "$PWD" -f dump postgres
+	echo "dumped $?"
+	sql -d copy -f dump >>log 2>&1
+	echo "restored $?"
+	postgres_checks copy
+	[ "$(postgres_rows copy)" != "$(postgres_rows postgres)" ] || echo "the copy is the same"
+	"$pg/pg_amcheck" --install-missing -a -U postgres -h "$PWD" 2>&1
+	echo "amcheck $?"
+	postgres_end INT
+	"${as_postgres[@]}" "$pg/pg_checksums" --check -D "$PWD/data" | grep -i 'bad checksums'
+}
+
+pg=$(find /usr/lib/postgresql/*/bin -maxdepth 0 2>/dev/null | tail -n 1)
+as_postgres=()
+[ "$(id -u)" != 0 ] || as_postgres=(setpriv --reuid postgres --regid postgres --init-groups)
+if [ "$long" = 0 ]; then
+	skip "postgres, pgbench" "takes a minute: make check-long"
+elif [ ! -x "$pg/pgbench" ]; then
+	skip "postgres, pgbench" "not there (Debian: postgresql)"
+elif ! "${as_postgres[@]}" test -x "$build/writepace"; then
+	skip "postgres, pgbench" "the build directory is closed to others"
+else
+	chmod 755 "$tmp"
+	verdicts postgres_suite
+	same "postgres, pgbench" 19
+	rm -f "/dev/shm/writepace-$(id -u postgres)/segment"*."$WRITEPACE_SEGMENT"
+	rmdir "/dev/shm/writepace-$(id -u postgres)" 2>/dev/null
 fi
 
 # -------------------------------------------------------------------- fio ----
@@ -191,5 +288,8 @@ if command -v stress-ng >/dev/null; then
 else
 	skip "stress-ng --verify" "no stress-ng"
 fi
+
+[ "$long" = 0 ] ||
+	skip "perl's, git's and coreutils' own tests" "no package brings them, the sources alone do"
 
 done_testing
