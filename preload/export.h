@@ -29,11 +29,13 @@
 #define PUT(name, result, parameters, ...) WP_EXPORT result name parameters;
 #define FORMAT(name, result, parameters, ...) WP_EXPORT result name parameters;
 #define OTHER(name, result, parameters, ...) WP_EXPORT result name parameters;
+#define RAW(name, result, parameters, ...) WP_EXPORT result name parameters;
 #include "calls.def"
 #undef WRITE
 #undef OFFLOAD
 #undef PUT
 #undef FORMAT
 #undef OTHER
+#undef RAW
 
 #endif

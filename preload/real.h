@@ -24,8 +24,9 @@
 #define WRITE(name, result, parameters, ...) result(*name) parameters;
 #define OFFLOAD(name, result, parameters, ...) result(*name) parameters;
 #define PUT(name, result, parameters, ...) result(*name) parameters;
-#define FORMAT(name, result, parameters, ...) result(*name) parameters;
+#define FORMAT(...)
 #define OTHER(name, result, parameters, ...) result(*name) parameters;
+#define RAW(...)
 struct real {
 #include "calls.def"
 };
@@ -34,6 +35,7 @@ struct real {
 #undef PUT
 #undef FORMAT
 #undef OTHER
+#undef RAW
 
 extern struct real real;
 
@@ -46,12 +48,14 @@ void real_resolve(void);
 #define PUT(...)
 #define FORMAT(...)
 #define OTHER(...)
+#define RAW(...)
 #include "calls.def"
 #undef WRITE
 #undef OFFLOAD
 #undef PUT
 #undef FORMAT
 #undef OTHER
+#undef RAW
 
 /* The pointer of one call that has no system call to stand in for it. */
 #define real_call(name) \

@@ -69,4 +69,5 @@ void offload_after(const struct offload *offload, ssize_t result)
 #define PUT(...)
 #define FORMAT(...)
 #define OTHER(...)
+#define RAW(...)
 #include "calls.def"

@@ -88,6 +88,7 @@ static uint64_t wide_text_bytes(const wchar_t *text)
 #define WRITE(...)
 #define OFFLOAD(...)
 #define OTHER(...)
+#define RAW(...)
 #include "calls.def"
 
 /*

@@ -290,4 +290,5 @@ static void stay_cancellable(uint64_t bytes)
 #define PUT(...)
 #define FORMAT(...)
 #define OTHER(...)
+#define RAW(...)
 #include "calls.def"

@@ -112,12 +112,14 @@ if can_link gcc -m32; then
 		charged 32-bit
 		run 32-bit "$tmp/32-bit/manners" streams
 		charged 32-bit
-		for way in daemons numbers locks filter-prctl work; do
+		for way in daemons numbers locks filter-prctl work own-offsets; do
 			run 32-bit "$tmp/32-bit/manners" $way
 		done
 		for way in numbers threads; do
 			run 32-bit "$tmp/32-bit/tasks" $way 100
 		done
+		programs 32-bit gcc -m32 -D_FILE_OFFSET_BITS=64 &&
+			run "32-bit, large offsets" "$tmp/32-bit/manners" own-offsets
 	}
 else
 	skip 32-bit "no gcc -m32 (Debian: gcc-multilib)"

@@ -12,7 +12,7 @@ for tool in nm readelf; do
 	command -v $tool >/dev/null || skip_all "no $tool"
 done
 
-sed -nE 's/^(WRITE|OFFLOAD|PUT|FORMAT|OTHER)\(([^,]+),.*/\2/p' preload/calls.def | sort -u \
+sed -nE 's/^(WRITE|OFFLOAD|PUT|FORMAT|OTHER|RAW)\(([^,]+),.*/\2/p' preload/calls.def | sort -u \
 	>"$work/wanted"
 nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u \
 	>"$work/exported"

@@ -37,7 +37,7 @@ calls 'malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf|alloca' "
 calls '[a-z_]*printf|perror|syslog|puts|err|warn' "$work/inside" | grep -v 'WP_EXPORT' |
 	none "no stdio"
 
-names=$(sed -nE 's/^(WRITE|OFFLOAD|PUT|FORMAT|OTHER)\(([^,]+),.*/\2/p' preload/calls.def |
+names=$(sed -nE 's/^(WRITE|OFFLOAD|PUT|FORMAT|OTHER|RAW)\(([^,]+),.*/\2/p' preload/calls.def |
 	paste -sd '|')
 [ -n "$names" ] || bail_out "no calls in preload/calls.def"
 # sys.h has it for machines whose syscall() is not interposed.

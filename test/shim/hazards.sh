@@ -303,6 +303,8 @@ item H6 "LFS64, versioned and fortified names"
 found test/lint/libc.sh "every call of these families is known"
 found test/lint/exports.sh "every call of calls.def is exported"
 both "$manners" beyond
+both "$manners" own-offsets
+want "own offsets, plain and paced" "$(cat "$LAB_TMP/paced")" "$(cat "$LAB_TMP/plain")"
 
 item H7 "musl"
 found test/build/other-libc.sh "musl"
@@ -314,18 +316,24 @@ for way in deepbind namespaces; do
 done
 limit "RTLD_DEEPBIND or dlmopen"
 
+# ext4 with the maps of ext2 can not reserve blocks: libc writes into each.
 item H9 "posix_fallocate emulated by libc"
-if has mkfs.vfat && dd if=/dev/zero of="$LAB_TMP/fat" bs=1M count=40 status=none &&
-	mkfs.vfat "$LAB_TMP/fat" >/dev/null && mkdir "$LAB_TMP/fatmount" &&
-	mount -o loop "$LAB_TMP/fat" "$LAB_TMP/fatmount" 2>"$LAB_TMP/err"; then
+image=$LAB_TMP/no-extents
+if dd if=/dev/zero of="$image" bs=1M count=40 status=none &&
+	mkfs.ext4 -q -F -O ^extent,^64bit "$image" 2>"$LAB_TMP/err" && mkdir "$image.mount" &&
+	mount -o loop "$image" "$image.mount" 2>"$LAB_TMP/err"; then
+	want "the kernel reserves none there" "$(fallocate -l 1M "$image.mount/none" 2>&1 |
+		grep -c 'not supported')" 1
 	paced python3 -c "import os
-os.posix_fallocate(os.open('$LAB_TMP/fatmount/file', os.O_RDWR | os.O_CREAT), 0, 8 << 20)"
+os.posix_fallocate(os.open('$image.mount/file', os.O_RDWR | os.O_CREAT), 0, 8 << 20)"
 	want "exit status" $? 0
-	want "size" "$(stat -c %s "$LAB_TMP/fatmount/file")" 8388608
+	want "size" "$(stat -c %s "$image.mount/file")" 8388608
+	bound "blocks of 512 bytes" "$(stat -c %b "$image.mount/file")" ge 16384
+	bound "bytes dirtied" "$(stat_of dirtied)" ge 8388608
 	bound "bytes uncovered of $(stat_of dirtied) dirtied" "$(stat_of uncovered)" le 65536
-	umount "$LAB_TMP/fatmount"
+	umount "$image.mount"
 else
-	left "no FAT: $(cat "$LAB_TMP/err" 2>/dev/null)"
+	left "no such file system: $(cat "$LAB_TMP/err" 2>/dev/null)"
 fi
 
 item H10 "other preloaded libraries, a program's own write()"
@@ -335,6 +343,19 @@ for order in "$count" "$library:$count" "$count:$library"; do
 		"$(LD_PRELOAD=$order "$tasks" threads "$LAB_MNT" 100)" "100 calls"
 done
 same "a program's own write()" "$LAB_TMP/own" "$LAB_MNT/own"
+# What the constructor looks up by itself, held against dlsym().
+compile next.so -shared -fPIC "$here/next.c"
+for order in "" ":$count"; do
+	for program in "/bin/true" "/usr/bin/python3 -c pass" "gdb --version" "git --version"; do
+		has "${program%% *}" || continue
+		# shellcheck disable=SC2086 # its words
+		LD_PRELOAD=$LAB_TMP/next.so$order $program 2>"$LAB_TMP/next" >/dev/null
+		want "next definitions, ${program%% *}${order:+, another in between}" \
+			"$(grep 'is another' "$LAB_TMP/next")" ""
+		bound "found, ${program%% *}" \
+			"$(sed -n '1s/next: found //p' "$LAB_TMP/next")" ge 80
+	done
+done
 
 # ----------------------------------------------------------- beginning and end ----
 
@@ -353,7 +374,7 @@ allowed+='|_?_?environ|__progname|program_invocation_short_name|stderr|stdout'
 allowed+='|mem(chr|cmp|cpy|move|set)|str(chr|cmp|n?len|ncmp|cspn|spn|str)|wmemset'
 allowed+='|pthread_testcancel|clock_gettime|getauxval|geteuid|getpagesize|getpid|syscall'
 # In the constructor only, save for a dlsym() of a call made before it.
-allowed+='|dlsym|fchmod|f?stat|fstatat|lstat|link|mkdir|madvise|mmap|munmap|open|read'
+allowed+='|_r_debug|dlsym|fchmod|f?stat|fstatat|lstat|link|mkdir|madvise|mmap|munmap|open|read'
 want "functions of others that it calls" "$(nm -D --undefined-only "$library" |
 	awk '{ sub(/@.*/, "", $NF); print $NF }' | grep -vxE "$allowed")" ""
 if [ "$(uname -m)" = x86_64 ] && compile strict.so -shared -fPIC "$here/strict.c"; then
@@ -430,6 +451,13 @@ for name in jemalloc mimalloc; do
 	compile work.$name -pthread "$here/manners.c" "$allocator" &&
 		same "$name linked" "$LAB_TMP/work.$name" work "$LAB_MNT"
 done
+# In the program itself, for all libraries: its own begins to work before our constructor.
+if compile work.static -rdynamic -pthread "$here/manners.c" -Wl,-Bstatic -ljemalloc \
+	-Wl,-Bdynamic -ldl -lm -lstdc++; then
+	same "jemalloc linked statically" "$LAB_TMP/work.static" work "$LAB_MNT"
+else
+	left "no static jemalloc"
+fi
 
 # ------------------------------------------------------ processes and threads ----
 

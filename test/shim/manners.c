@@ -650,6 +650,25 @@ static void beyond(void)
 		wrong("ftruncate64");
 }
 
+/* What the program's own off_t can reach, and what is said of the rest. */
+static void own_offsets(void)
+{
+	int fd = made("own offsets");
+	off_t at =
+		(off_t)(UINT32_MAX / 2 - BLOCK_BYTES / 2); /* the block ends past 2 GiB */
+
+	errno = 0;
+	printf("offsets of %zu bits, pwrite %zd", 8 * sizeof(off_t),
+	       pwrite(fd, data, BLOCK_BYTES, at));
+	printf(" errno %d, lseek %jd", errno, (intmax_t)lseek(fd, at, SEEK_SET));
+	for (int i = 0; i < 3; i++) {
+		errno = 0;
+		printf(", write %zd", write(fd, data, BLOCK_BYTES));
+		printf(" errno %d", errno);
+	}
+	printf("\n");
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -674,6 +693,7 @@ static const struct {
 	{ "namespaces", namespaces },
 	{ "maps", maps },
 	{ "beyond", beyond },
+	{ "own-offsets", own_offsets },
 };
 
 /* Constructors are over: whoever watches the library (strict.c) may begin. */
