@@ -187,8 +187,9 @@ static const char *why_unpaced(const char *path, const char **advice)
 	case HUGETLBFS_MAGIC:
 		return "it lives in memory: nothing to pace";
 	case OVERLAYFS_SUPER_MAGIC:
-		*advice = "write to a volume or the upper file system";
-		return "an overlay, whose descriptors tell nothing: not paced";
+		*advice = "--device PATH:bandwidth=SPEED, or write to a volume";
+		return "an overlay: paced where the helper sees its upper directory, "
+		       "not in most containers";
 	case ZFS_MAGIC:
 		return "ZFS throttles by itself: not paced";
 	default:

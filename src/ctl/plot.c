@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * writepacectl plot: a trace as three pictures over the same time, drawn by gnuplot: limits and
- * what is dirty; rates; pauses. Lines differ by their dashes, not by colour.
+ * what is dirty; rates; pauses. Before them, where there is more than one device, all of them
+ * together. Lines differ by their dashes, not by colour.
  */
 #include "ctl/ctl.h"
 
@@ -26,6 +27,9 @@ enum column {
 	BDI,
 	PID,
 	COMM,
+	LIMIT,
+	SETPOINT,
+	DIRTY,
 	WB_LIMIT,
 	WB_SETPOINT,
 	WB_DIRTY,
@@ -42,6 +46,9 @@ static const char *const column_names[COLUMNS] = {
 	[BDI] = "bdi",
 	[PID] = "pid",
 	[COMM] = "comm",
+	[LIMIT] = "limit",
+	[SETPOINT] = "setpoint",
+	[DIRTY] = "dirty",
 	[WB_LIMIT] = "wb_limit",
 	[WB_SETPOINT] = "wb_setpoint",
 	[WB_DIRTY] = "wb_dirty",
@@ -56,6 +63,7 @@ struct plot {
 	const char *path;
 	const char *output; /* NULL = on the terminal */
 	char device[32];
+	unsigned devices; /* in the trace */
 	gzFile trace;
 	int place[COLUMNS]; /* in a line */
 	char line[LINE_BYTES];
@@ -113,13 +121,14 @@ static bool begin(struct plot *plot)
 	return true;
 }
 
-/* The device that most lines are of. */
+/* Count them; where none was asked for, take the one that most lines are of. */
 static bool choose_device(struct plot *plot)
 {
 	struct {
 		char id[32];
 		unsigned lines;
 	} devices[DEVICES] = { 0 };
+	bool asked = *plot->device;
 	unsigned most = 0;
 
 	while (next_line(plot)) {
@@ -129,10 +138,12 @@ static bool choose_device(struct plot *plot)
 		       strcmp(devices[i].id, value(plot, BDI)) != 0)
 			i++;
 		snprintf(devices[i].id, sizeof(devices[i].id), "%s", value(plot, BDI));
+		plot->devices += !devices[i].lines;
 		if (++devices[i].lines <= most)
 			continue;
 		most = devices[i].lines;
-		strcpy(plot->device, devices[i].id);
+		if (!asked)
+			strcpy(plot->device, devices[i].id);
 	}
 	return most;
 }
@@ -179,6 +190,9 @@ static size_t put_devices(struct plot *plot)
 		fprintf(plot->gnuplot, " %f", number(plot, WB_DIRTY, MIB));
 		put_known(plot, AVG_WRITE_BW);
 		put_known(plot, DIRTY_RATELIMIT);
+		put_known(plot, LIMIT);
+		put_known(plot, SETPOINT);
+		fprintf(plot->gnuplot, " %f", number(plot, DIRTY, MIB));
 		fputc('\n', plot->gnuplot);
 		lines++;
 	}
@@ -222,14 +236,17 @@ static void put_speed(struct plot *plot)
 	fprintf(plot->gnuplot, "EOD\n");
 }
 
+static const char script_begin[] = "set monochrome\n"
+				   "set style data lines\n"
+				   "set grid\n"
+				   "set key outside right top samplen 3\n"
+				   "set rmargin 24\n"
+				   "set yrange [0:*]\n"
+				   "set ylabel 'MiB'\n";
+static const char script_all[] = "plot $device using 1:7 title 'limit, all' lw 2 dt 1,"
+				 " '' using 1:8 title 'setpoint, all' dt 2,"
+				 " '' using 1:9 title 'dirty, all' dt 1\n";
 static const char script[] =
-	"set monochrome\n"
-	"set style data lines\n"
-	"set grid\n"
-	"set key outside right top samplen 3\n"
-	"set rmargin 24\n"
-	"set yrange [0:*]\n"
-	"set ylabel 'MiB'\n"
 	"plot $device using 1:2 title 'limit' lw 2 dt 1, '' using 1:3 title 'setpoint' dt 2,"
 	" '' using 1:4 title 'dirty + writeback' dt 1\n"
 	"set ylabel 'MiB/s'\n"
@@ -281,7 +298,8 @@ static void put_terminal(const struct plot *plot)
 	}
 	fprintf(plot->gnuplot, "set terminal %s\nset output ", terminal_of(plot->output));
 	put_quoted(plot->gnuplot, plot->output);
-	fprintf(plot->gnuplot, "\nset multiplot layout 3,1 title ");
+	fprintf(plot->gnuplot, "\nset multiplot layout %d,1 title ",
+		plot->devices > 1 ? 4 : 3);
 	put_quoted(plot->gnuplot, plot->path);
 	fprintf(plot->gnuplot, "\nset lmargin 10\n");
 }
@@ -300,8 +318,11 @@ static int draw(struct plot *plot)
 	put_speed(plot);
 	put_terminal(plot);
 	fprintf(plot->gnuplot, "set xrange [0:%f]\n", plot->end_s > 0 ? plot->end_s : 1);
-	if (lines)
+	if (lines) {
+		fputs(script_begin, plot->gnuplot);
+		fputs(plot->devices > 1 ? script_all : "", plot->gnuplot);
 		fputs(script, plot->gnuplot);
+	}
 	status = pclose(plot->gnuplot);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return ctl_complain("gnuplot is needed for this (Debian: gnuplot-nox)");
@@ -320,7 +341,7 @@ static int open_trace(struct plot *plot)
 		return ctl_complain("%s: %m", plot->path);
 	if (!begin(plot))
 		return ctl_complain("%s: not a trace of writepacectl", plot->path);
-	if (!*plot->device && !choose_device(plot))
+	if (!choose_device(plot))
 		return ctl_complain("%s: nothing in it", plot->path);
 	return CTL_DONE;
 }

@@ -94,6 +94,13 @@ is "status: its helper lives" "$(cat "/proc/$(json status '.status[0].helper_pid
 is "all segments: ours is among them" \
 	"$("$ctl" status --json | jq -r ".status[] | select(.segment == \"$WRITEPACE_SEGMENT\") | .active")" \
 	true
+"$ctl" doctor --json --segment "$WRITEPACE_SEGMENT" --path "$LAB_MNT" dd >"$LAB_TMP/out"
+is "doctor: status" $? 0
+is "doctor: the device behind the path" "$(jq -r '.doctor[] | select(.check == "device") | .detail' \
+	"$LAB_TMP/out")" "$LAB_MNT is on ${LAB_DEV#/dev/} ($LAB_ID)"
+is "doctor: what it says of the helper, the command" "$(jq -r '.doctor[] |
+	select(.check == "helper" or .check == "command") | .verdict + " " + .detail' "$LAB_TMP/out" |
+	paste -sd ',')" "ok runs,ok the library reaches $(command -v dd)"
 for command in status devices tasks; do
 	"$ctl" $command --segment "$WRITEPACE_SEGMENT" >"$LAB_TMP/out" 2>&1
 	is "$command for people" "$?:$(grep -cE "${LAB_DEV#/dev/}|pacing 1 task" "$LAB_TMP/out")" 0:1
@@ -141,6 +148,14 @@ if command -v gnuplot >/dev/null; then
 		"$LAB_TMP/plot.svg")" 0:8
 	"$ctl" plot -o "$LAB_TMP/plot.png" "$trace"
 	is "plot: a picture" "$?:$(head -c 4 "$LAB_TMP/plot.png" | tail -c 3)" 0:PNG
+	# The same with a second device in it: a picture more, of all.
+	{
+		gzip -dc "$trace"
+		gzip -dc "$trace" | sed -n "s/,$LAB_ID,/,9:9,/p"
+	} >"$LAB_TMP/two.csv"
+	"$ctl" plot -D "$LAB_ID" -o "$LAB_TMP/two.svg" "$LAB_TMP/two.csv"
+	is "plot: two devices, all of them first" "$?:$(grep -oE '>(limit|setpoint|dirty), all<' "$LAB_TMP/two.svg" |
+		sort -u | wc -l)" 0:3
 	is "plot --text" "$("$ctl" plot --text "$trace" | grep -cE 'MiB|seconds')" 3
 	"$ctl" plot --text "$LAB_TMP/watch" 2>/dev/null
 	is "plot: what is no trace" $? 1

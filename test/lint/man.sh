@@ -87,6 +87,31 @@ if command -v fish >/dev/null; then
 else
 	skip "fish offers the commands of writepacectl" "no fish"
 fi
+# shellcheck disable=SC2016 # of zsh
+# zsh_offers NAME WORD...: what zsh would offer for the last word; its own functions only show it
+zsh_offers()
+{
+	zsh -fc '_describe() { print -rl -- ${(P)argv[-1]} }
+		_files() { }
+		complete_it() { . src/ctl/complete/_writepace }
+		service=$1
+		shift
+		words=("$@") CURRENT=$#
+		complete_it' - "$@" | sed -E 's/=?:.*//; s/^--//' | sort
+}
+
+if command -v zsh >/dev/null; then
+	zsh_offers writepacectl "$ctl" "" | comm -3 "$work/commands" - |
+		none "zsh offers the commands of writepacectl"
+	while read -r command; do
+		zsh_offers writepacectl "$ctl" "$command" -- |
+			comm -3 <("$ctl" "$command" --help | long_options) -
+	done <"$work/commands" | none "zsh offers each command's options"
+	zsh_offers writepace "$wrapper" -- | comm -3 <("$wrapper" --help | long_options) - |
+		none "zsh offers the options of writepace"
+else
+	skip "zsh offers the commands and options" "no zsh"
+fi
 for shell in zsh fish; do
 	file=src/ctl/complete/_writepace
 	[ $shell = zsh ] || file=src/ctl/complete/writepace.fish
