@@ -25,7 +25,7 @@ tasks=$build/test/shim/tasks
 manners=$build/test/shim/manners
 wrapper=$LAB_WRITEPACE
 long=${WRITEPACE_LONG:-0}
-unset WRITEPACE_LONG         # the wrapper refuses what it does not know
+unset WRITEPACE_LONG         # other tests that are asked take their usual time
 limit_s=$((long ? 600 : 60)) # what takes longer hangs
 
 # ------------------------------------------------------------- an item's line ----
@@ -498,6 +498,27 @@ limit "a program that replaces itself"
 item H24 "many tasks"
 found test/sim/scenarios.sh "many-slow: (outstanding|throughput)"
 found test/lab/shares.sh "Jain's index"
+lab_cap 5242880
+setsid "$wrapper" sh -c 'i=0
+	while [ $((i += 1)) -le 64 ]; do dd if=/dev/zero of="$1/many.$i" bs=64k status=none & done
+	wait' - "$LAB_MNT" &
+writers=$!
+most=0
+for _ in {1..25}; do
+	lab_run sleep 0.2
+	now=$(arm_outstanding)
+	[ "$now" -le "$most" ] || most=$now
+done
+bound "64 dd at 5 MB/s: most outstanding" "$most" le 16777216
+bound "and at the end" "$now" le 8388608
+bound "all of them wrote: least bytes" "$(stat -c %s "$LAB_MNT"/many.* | sort -n | head -n 1)" ge 65536
+start=${EPOCHREALTIME/./}
+kill -TERM -- -$writers
+# Dead is enough: who collects them is the machine's affair.
+lab_retry eval "! ps -o stat= -g $writers | grep -qv Z"
+bound "ended by a signal, ms" $(((${EPOCHREALTIME/./} - start) / 1000)) le 1500
+wait $writers
+lab_cap 52428800
 
 item H25 "sudo, ssh"
 found test/cli/refuse.bats "sudo is refused with the command|ssh gets a note"
