@@ -277,8 +277,11 @@ static void stay_cancellable(uint64_t bytes)
 		uint64_t kind = gate_kind_of(fd);                                       \
 		ssize_t r;                                                              \
                                                                                         \
-		if (kind == GATE_PASS)                                                  \
-			return real.name arguments;                                     \
+		if (kind != GATE_PACED) {                                               \
+			if (kind == GATE_PASS)                                          \
+				return real.name arguments;                             \
+			return slow_##name arguments;                                   \
+		}                                                                       \
 		if (wp_unlikely(!gate_is_free(kind, fd, bytes)))                        \
 			return slow_##name arguments;                                   \
 		r = real.name arguments;                                                \
