@@ -210,11 +210,10 @@ static void check_bdi(struct doctor *doctor, const struct place *place)
 		return;
 	}
 	snprintf(advice, sizeof(advice),
-		 "as root: echo 1 >/sys/class/bdi/%s/strict_limit; "
+		 "one for everybody, as root: echo 1 >/sys/class/bdi/%s/strict_limit; "
 		 "echo 16777216 >/sys/class/bdi/%s/max_bytes",
 		 place->bdi, place->bdi);
-	find(doctor, MARK_OK, "bdi", advice,
-	     "no limit for those who are not paced; for everybody");
+	find(doctor, MARK_OK, "bdi", advice, "no limit for those who are not paced");
 }
 
 static void check_path(struct doctor *doctor, const char *path)

@@ -648,6 +648,7 @@ has bwrap && {
 item H41 "a damaged, truncated or foreign segment"
 found test/unit/test_damage.c "damaged_segment_neither_crashes_nor_hangs"
 found test/unit/test_segment.c "."
+limit "cuts off the file of his own segment"
 
 item H42 "sandboxes in mid-run: seccomp, landlock, capset, setuid"
 for way in filter-prctl filter-numbered landlock rights; do
