@@ -3,7 +3,6 @@
  * The library's beginning and end inside a program.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -12,9 +11,11 @@
 
 #include "base/report.h"
 #include "gate.h"
+#include "host/inside.h"
 #include "host/sys.h"
 #include "parts.h"
 #include "real.h"
+#include "shm/totals.h"
 
 #define REPORT_FROM_BYTES WP_MIB(1) /* who dirtied less says nothing */
 
@@ -42,27 +43,6 @@ static const char *environment_value(const char *name)
 			return *entry + length + 1;
 	}
 	return NULL;
-}
-
-static struct totals *map_totals(const char *path)
-{
-	struct totals *totals = MAP_FAILED;
-	struct stat st;
-	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size == sizeof(*totals))
-		totals = mmap(NULL, sizeof(*totals), PROT_READ | PROT_WRITE, MAP_SHARED,
-			      fd, 0);
-	sys_call(SYS_close, fd);
-	if (totals == MAP_FAILED)
-		return NULL;
-	if (totals->magic != WP_TOTALS_MAGIC || totals->version != WP_TOTALS_VERSION) {
-		munmap(totals, sizeof(*totals));
-		return NULL;
-	}
-	return totals;
 }
 
 /*
@@ -117,10 +97,11 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	conf_defaults(&conf);
 	conf_read(&conf, environ, complain, NULL);
-	if (conf_wants(&conf, program_invocation_short_name)) {
+	/* What writepace --any paces is not paced twice. */
+	if (conf_wants(&conf, program_invocation_short_name) && !inside_any()) {
 		pace_attach(&gate_process, &conf);
 		path = environment_value(WP_TOTALS_VARIABLE);
-		gate_process.shared_totals = path ? map_totals(path) : NULL;
+		gate_process.shared_totals = path ? totals_map(path) : NULL;
 		gate_process.forked = clear_table_on_fork() ? NULL : forget_table;
 		gate_process.other = gate_other;
 		if (conf.verbose && !fstat(STDERR_FILENO, &error_output))

@@ -16,6 +16,7 @@
 #define CONF_AUTO UINT64_MAX
 
 enum conf_helper { CONF_HELPER_AUTO, CONF_HELPER_OFF };
+enum conf_front { CONF_FRONT_PRELOAD, CONF_FRONT_ANY, CONF_FRONT_AUTO };
 
 struct conf {
 	uint64_t drain_ns;
@@ -27,6 +28,7 @@ struct conf {
 	uint64_t burst_bytes;
 	uint64_t background_pm; /* of the limit */
 	uint64_t helper;        /* enum conf_helper */
+	uint64_t front;         /* enum conf_front */
 	uint64_t period_ns;     /* 0 = auto */
 	uint64_t weight;        /* 0 = by I/O priority */
 	uint64_t task_limit;    /* enum limits_penalty */

@@ -55,50 +55,6 @@ uint64_t kernel_boot_ns(void)
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
-bool kernel_sleep_ns(uint64_t span_ns)
-{
-	struct timespec span = {
-		.tv_sec = (time_t)(span_ns / WP_SEC(1)),
-		.tv_nsec = (long)(span_ns % WP_SEC(1)),
-	};
-
-	return !sys_call(SYS_nanosleep, &span, NULL);
-}
-
-uint64_t kernel_signals_pending(void)
-{
-	uint64_t pending = 0;
-
-	return sys_call(SYS_rt_sigpending, &pending, sizeof(pending)) ? 0 : pending;
-}
-
-static struct kernel_io count_io(int who)
-{
-	struct rusage usage;
-
-	if (sys_call(SYS_getrusage, who, &usage) < 0)
-		return (struct kernel_io){ 0 };
-	return (struct kernel_io){
-		.dirtied_bytes = (uint64_t)usage.ru_oublock * 512,
-		.read_bytes = (uint64_t)usage.ru_inblock * 512,
-	};
-}
-
-struct kernel_io kernel_thread_io(void)
-{
-	return count_io(RUSAGE_THREAD);
-}
-
-uint64_t kernel_thread_dirtied_bytes(void)
-{
-	return kernel_thread_io().dirtied_bytes;
-}
-
-uint64_t kernel_process_dirtied_bytes(void)
-{
-	return count_io(RUSAGE_SELF).dirtied_bytes;
-}
-
 int kernel_cachestat(int fd, uint64_t offset_bytes, uint64_t length_bytes,
 		     struct kernel_pages *pages)
 {
@@ -186,29 +142,40 @@ int kernel_open_flags(int fd)
 	return (int)sys_call(SYS_fcntl, fd, F_GETFL);
 }
 
-void kernel_backing(int fd, struct backing *backing)
+static void describe(int fd, const struct stat *st, int flags, struct backing *backing)
 {
-	struct stat st;
-	int flags;
-
-	*backing = (struct backing){ .kind = BACKING_NONE };
-	if (!identify(fd, &st))
-		return;
-	flags = kernel_open_flags(fd);
 	if (flags < 0 || (flags & O_PATH))
 		return;
-	backing->device = device_of(&st);
-	backing->inode = st.st_ino;
-	if (S_ISBLK(st.st_mode))
+	backing->device = device_of(st);
+	backing->inode = st->st_ino;
+	if (S_ISBLK(st->st_mode))
 		backing->kind = BACKING_BLOCK;
 	else
 		backing->kind = file_kind(fd, backing);
 	if (backing->kind == BACKING_FILE)
-		backing->size_bytes = (uint64_t)st.st_size;
-	backing->unlinked = !st.st_nlink;
+		backing->size_bytes = (uint64_t)st->st_size;
+	backing->unlinked = !st->st_nlink;
 	backing->synced = flags & (O_DSYNC | O_SYNC);
 	if (backing->kind && (backing->synced || (flags & O_DIRECT)))
 		backing->kind = BACKING_ASIDE;
+}
+
+void kernel_backing(int fd, struct backing *backing)
+{
+	struct stat st;
+
+	*backing = (struct backing){ .kind = BACKING_NONE };
+	if (identify(fd, &st))
+		describe(fd, &st, kernel_open_flags(fd), backing);
+}
+
+void kernel_backing_as(int fd, int flags, struct backing *backing)
+{
+	struct stat st;
+
+	*backing = (struct backing){ .kind = BACKING_NONE };
+	if (identify(fd, &st))
+		describe(fd, &st, flags, backing);
 }
 
 bool kernel_still(int fd, struct backing *backing)
@@ -262,10 +229,10 @@ void kernel_close_from(int first_fd)
 		sys_call(SYS_close, fd);
 }
 
-uint64_t kernel_weight(void)
+uint64_t kernel_weight(uint64_t thread)
 {
-	long priority = sys_call(SYS_ioprio_get, 1 /* a process */, 0);
-	long nice = 20 - sys_call(SYS_getpriority, PRIO_PROCESS, 0);
+	long priority = sys_call(SYS_ioprio_get, 1 /* a process */, thread);
+	long nice = 20 - sys_call(SYS_getpriority, PRIO_PROCESS, thread);
 	long level = priority & 0xff;
 
 	if (priority < 0)
@@ -287,14 +254,4 @@ uint64_t kernel_weight(void)
 int kernel_reserve(int fd, uint64_t bytes)
 {
 	return (int)sys_call(SYS_fallocate, fd, 0, SYS_WIDE(0), SYS_WIDE(bytes));
-}
-
-uint64_t kernel_process_id(void)
-{
-	return (uint64_t)sys_call(SYS_getpid);
-}
-
-uint64_t kernel_task_id(void)
-{
-	return (uint64_t)sys_call(SYS_getpid) << 32 | (uint64_t)sys_call(SYS_gettid);
 }

@@ -15,23 +15,6 @@ uint64_t kernel_now_ns(void);
 /* CLOCK_BOOTTIME, comparable with the start times in /proc. */
 uint64_t kernel_boot_ns(void);
 
-/* Sleep @span_ns; false when a signal ended it early. No cancellation point. */
-bool kernel_sleep_ns(uint64_t span_ns);
-
-/* The calling thread's pending signals, a bit each: blocked ones that wait to be handled. */
-uint64_t kernel_signals_pending(void);
-
-/* Bytes the calling thread (or its whole process) dirtied or wrote directly since it began. */
-uint64_t kernel_thread_dirtied_bytes(void);
-
-/* The same of this thread, and what it read from block devices. */
-struct kernel_io {
-	uint64_t dirtied_bytes;
-	uint64_t read_bytes;
-};
-struct kernel_io kernel_thread_io(void);
-uint64_t kernel_process_dirtied_bytes(void);
-
 /* What a file has in the page cache. */
 struct kernel_pages {
 	uint64_t dirty_bytes;
@@ -71,6 +54,9 @@ struct backing {
 /* Whole: kind, file system, device. Three system calls. */
 void kernel_backing(int fd, struct backing *backing);
 
+/* The same of a descriptor that may be of O_PATH: @flags are those of the one it stands for. */
+void kernel_backing_as(int fd, int flags, struct backing *backing);
+
 /*
  * The regular file behind a name, links not followed; false where there is none. Unlinked: it has
  * no other name.
@@ -90,14 +76,33 @@ int kernel_wake(uint32_t *word);
 void kernel_close_from(int first_fd);
 
 /*
- * Weight from the caller's I/O priority: level 0..7 of the best-effort class -> 200..25, 4 is
- * 100; real time 200, idle 10. Without a priority of its own the kernel derives the level from
- * the nice value, and so does this.
+ * Weight from the I/O priority of a thread, 0 = the caller: level 0..7 of the best-effort class ->
+ * 200..25, 4 is 100; real time 200, idle 10. Without a priority of its own the kernel derives the
+ * level from the nice value, and so does this.
  */
-uint64_t kernel_weight(void);
+uint64_t kernel_weight(uint64_t thread);
 
 /* Reserve the blocks of a file of ours, so that it can not fail later. */
 int kernel_reserve(int fd, uint64_t bytes) WP_MUST_CHECK;
+
+/* ---- the task that calls (host/caller.c); src/any has its own of these ---- */
+
+/* Sleep @span_ns; false when a signal ended it early. No cancellation point. */
+bool kernel_sleep_ns(uint64_t span_ns);
+
+/* The calling thread's pending signals, a bit each: blocked ones that wait to be handled. */
+uint64_t kernel_signals_pending(void);
+
+/* Bytes the calling thread (or its whole process) dirtied or wrote directly since it began. */
+uint64_t kernel_thread_dirtied_bytes(void);
+
+/* The same of this thread, and what it read from block devices. */
+struct kernel_io {
+	uint64_t dirtied_bytes;
+	uint64_t read_bytes;
+};
+struct kernel_io kernel_thread_io(void);
+uint64_t kernel_process_dirtied_bytes(void);
 
 /* Identity of the calling task: pid << 32 | tid. */
 uint64_t kernel_task_id(void);

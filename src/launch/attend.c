@@ -243,6 +243,25 @@ static int end_like(int status)
 	return 128 + WTERMSIG(status);
 }
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The user's, not that of who becomes it. */
+static const char *command_name(char **command)
+{
+	const char *name = last_part(command[0]);
+
+	if (strcmp(name, "writepace-any") != 0)
+		return name;
+	while (*command && strcmp(*command, "--") != 0)
+		command++;
+	return *command && command[1] ? last_part(command[1]) : name;
+}
+
 static char **read_options(struct attended *attended, char **argument)
 {
 	for (; *argument; argument++) {
@@ -261,7 +280,6 @@ int main(int argc, char **argv)
 	struct attended attended = { 0 };
 	char **variables;
 	char **command;
-	const char *slash;
 	int status;
 
 	variables = read_options(&attended, argv + 1);
@@ -274,8 +292,7 @@ int main(int argc, char **argv)
 				       "-- COMMAND [ARGUMENT...]\n");
 		return WP_STATUS_REFUSED;
 	}
-	slash = strrchr(*command, '/');
-	attended.name = slash ? slash + 1 : *command;
+	attended.name = command_name(command);
 	make_totals(&attended);
 	start(&attended, variables, command);
 	status = attend(&attended);

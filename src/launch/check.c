@@ -7,7 +7,8 @@
  *
  * Called by the wrapper before it starts anything. Silent when all is well; otherwise one line on
  * stderr for each thing that is wrong. Exit status: 0 go on, 125 refused, 126 CMD must not be
- * executed, 127 CMD not found. On stdout: the library that must be loaded before ours (an ASan
+ * executed, 127 CMD not found. On stdout: `any` where writepace-any is to pace it (WRITEPACE_FRONT),
+ * `inside` where one does already; else the library that must be loaded before ours (an ASan
  * runtime insists on being first), or nothing. PID becomes the command's. Where all is well and no
  * helper runs, WRITEPACED is started beside it, detached: as we end it has no parent but init.
  *
@@ -26,6 +27,7 @@
 #include <gelf.h>
 
 #include "conf/conf.h"
+#include "host/inside.h"
 #include "host/locate.h"
 #include "launch/elf.h"
 #include "launch/filter.h"
@@ -42,6 +44,8 @@ struct request {
 	const char *origins;
 	const char *helper;
 	uint64_t pid;
+	bool any;    /* the second front end is to pace it */
+	bool inside; /* and does so already */
 	struct conf conf;
 	const char *library;
 	const char *command;
@@ -205,6 +209,21 @@ static const struct dropper *find_dropper(const char *path)
 	return NULL;
 }
 
+/*
+ * What no library reaches: the other front end does, if the user leaves the choice to us, and is
+ * named if not.
+ */
+static int out_of_reach(struct request *request, const char *path, const char *reason,
+			const char *instead)
+{
+	if (request->conf.front != CONF_FRONT_AUTO)
+		return refuse(request, path, reason, instead);
+	if (request->verbose)
+		say("note: %s: %s; --any is taken", path, reason);
+	request->any = true;
+	return 0;
+}
+
 /* Why the dynamic loader will take it for a privileged program; NULL = it will not. */
 static const char *why_privileged(const char *path)
 {
@@ -224,7 +243,7 @@ static const char *why_privileged(const char *path)
 	return NULL;
 }
 
-static int refuse_target(const struct request *request, const char *path,
+static int refuse_target(struct request *request, const char *path,
 			 const struct elf_facts *facts, const char *instead)
 {
 	char reason[2 * WP_ELF_TARGET_BYTES + 64];
@@ -235,17 +254,47 @@ static int refuse_target(const struct request *request, const char *path,
 	elf_describe(&request->ours, wanted);
 	snprintf(reason, sizeof(reason), "a program for %s, but the library is for %s",
 		 is, wanted);
-	return refuse(request, path, reason, instead);
+	return out_of_reach(request, path, reason, instead);
 }
 
-static int refuse_loader(const struct request *request, const char *path,
+static int refuse_loader(struct request *request, const char *path,
 			 const struct elf_facts *facts, const char *instead)
 {
 	char reason[WP_ELF_NAME_BYTES];
 
 	snprintf(reason, sizeof(reason),
 		 "a program of another C library (its loader is %.100s)", facts->loader);
-	return refuse(request, path, reason, instead);
+	return out_of_reach(request, path, reason, instead);
+}
+
+/* Does it make calls that the filter knows? */
+static bool has_known_calls(const struct elf_facts *facts)
+{
+	switch (facts->machine) {
+	case EM_X86_64: /* not x32 */
+	case EM_AARCH64:
+		return facts->bits == ELFCLASS64;
+	case EM_ARM:
+		return false;
+	default: /* the other one of the processor, or one that an emulator runs */
+		return true;
+	}
+}
+
+static int check_elf_any(const struct request *request, const char *path,
+			 const struct elf_facts *facts)
+{
+	const struct dropper *dropper = find_dropper(path);
+
+	if (!has_known_calls(facts))
+		return refuse(request, path,
+			      "a program whose system calls are not watched",
+			      "--best-effort runs it unpaced");
+	if (geteuid() != 0 && why_privileged(path))
+		return refuse(request, path,
+			      "under --any nothing gets the rights of a set-uid program",
+			      dropper ? dropper->instead : "run it without --any");
+	return 0;
 }
 
 /*
@@ -257,21 +306,26 @@ static int check_elf(struct request *request, const char *path,
 {
 	const struct dropper *dropper = find_dropper(path);
 	const char *privileged = why_privileged(path);
-	const char *instead =
-		dropper ? dropper->instead : "--best-effort runs it unpaced";
+	const char *instead = dropper ? dropper->instead :
+					"--any paces it, --best-effort runs it unpaced";
 
+	if (request->any)
+		return check_elf_any(request, path, facts);
 	if (!elf_same_target(facts, &request->ours))
 		return refuse_target(request, path, facts, instead);
 	if (privileged)
-		return refuse(request, path, privileged, instead);
+		return refuse(request, path, privileged,
+			      dropper ? dropper->instead :
+					"--best-effort runs it unpaced");
 	if (!*facts->loader)
-		return refuse(request, path, "a static program, which loads no library",
-			      instead);
+		return out_of_reach(request, path,
+				    "a static program, which loads no library", instead);
 	if (strcmp(find_name(facts->loader), find_name(request->ours.loader)) != 0)
 		return refuse_loader(request, path, facts, instead);
 	if (facts->go)
-		return refuse(request, path, "a Go program, whose writes pass no library",
-			      instead);
+		return out_of_reach(request, path,
+				    "a Go program, whose writes pass no library",
+				    instead);
 	if (dropper && dropper->always)
 		return refuse(request, path,
 			      "starts its command with a clean environment", instead);
@@ -346,6 +400,16 @@ static void see_to_helper(const struct request *request)
 
 /* ------------------------------------------------------------------ main ---- */
 
+static void print_front(const struct request *request)
+{
+	if (request->inside)
+		puts("inside");
+	else if (request->any)
+		puts("any");
+	else if (*request->first)
+		puts(request->first);
+}
+
 static bool read_arguments(struct request *request, char **argv)
 {
 	for (argv++; *argv && !strncmp(*argv, "--", 2); argv++) {
@@ -389,11 +453,15 @@ int main(int argc, char **argv)
 		return WP_STATUS_REFUSED;
 	}
 	result = check_settings(&request);
-	result = result ? result : check_library(&request);
-	result = result ? result : check_filter();
+	request.inside = inside_any();
+	request.any = request.inside || request.conf.front == CONF_FRONT_ANY;
+	if (!request.any) {
+		result = result ? result : check_library(&request);
+		result = result ? result : check_filter();
+	}
 	result = result ? result : check_command(&request, request.command, 0);
-	if (result == 0 && *request.first)
-		puts(request.first);
+	if (result == 0)
+		print_front(&request);
 	if (result == 0)
 		see_to_helper(&request);
 	return result;

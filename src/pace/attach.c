@@ -86,7 +86,7 @@ void pace_attach(struct pace_process *process, const struct conf *conf)
 	resolve_devices(&process->conf.devices);
 	process->start_ns = kernel_boot_ns();
 	process->life = map_life();
-	process->weight = conf->weight ? conf->weight : kernel_weight();
+	process->weight = conf->weight ? conf->weight : kernel_weight(0);
 	process->penalty = (enum limits_penalty)conf->task_limit;
 	process->kernel_limit_bytes = read_kernel_limit_bytes();
 	process->dirtied_before_bytes = kernel_process_dirtied_bytes();

@@ -213,6 +213,12 @@ void kernel_backing(int fd, struct backing *backing)
 	};
 }
 
+void kernel_backing_as(int fd, int flags, struct backing *backing)
+{
+	(void)flags;
+	kernel_backing(fd, backing);
+}
+
 bool kernel_named(int folder, const char *path, struct backing *backing)
 {
 	(void)folder;
@@ -244,8 +250,9 @@ void kernel_close_from(int first_fd)
 	(void)first_fd;
 }
 
-uint64_t kernel_weight(void)
+uint64_t kernel_weight(uint64_t thread)
 {
+	(void)thread;
 	return 100;
 }
 

@@ -216,6 +216,8 @@ static void a_choice_is_the_place_of_its_word(void **state)
 	takes("WRITEPACE_TASK_LIMIT", "linear", FIELD(task_limit), 1);
 	takes("WRITEPACE_TASK_LIMIT", "off", FIELD(task_limit), 2);
 	refuses("WRITEPACE_HELPER", "on", "allowed: auto|off");
+	takes("WRITEPACE_FRONT", "any", FIELD(front), CONF_FRONT_ANY);
+	takes("WRITEPACE_FRONT", "auto", FIELD(front), CONF_FRONT_AUTO);
 	refuses("WRITEPACE_TASK_LIMIT", "sqrt|", "not a choice");
 	refuses("WRITEPACE_TASK_LIMIT", "sqr", "not a choice");
 }

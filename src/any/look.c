@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "any/look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "host/sys.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* one number on every architecture */
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+#define PATH_BYTES 64
+#define KNOWN_DEVICES 64   /* of which it is remembered whether they are remote */
+#define KNOWN_NS WP_SEC(1) /* a number is given to another mount soon */
+
+/* ---------------------------------------------------------------------- texts -- */
+
+__attribute__((format(printf, 2, 3))) static int open_path(int flags, const char *format,
+							   ...)
+{
+	char path[PATH_BYTES];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(path, sizeof(path), format, list);
+	va_end(list);
+	return open(path, flags | O_CLOEXEC);
+}
+
+/* All that one read gives; the end is marked. */
+static bool read_text(int fd, char *text, size_t bytes)
+{
+	ssize_t got = fd < 0 ? -1 : pread(fd, text, bytes - 1, 0);
+
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+static bool read_of(pid_t id, const char *what, char *text, size_t bytes)
+{
+	int fd = open_path(O_RDONLY, "/proc/%d/%s", id, what);
+	bool got = read_text(fd, text, bytes);
+
+	if (fd >= 0)
+		close(fd);
+	return got;
+}
+
+/* The number behind "NAME" at the start of a line. */
+static bool value_of(const char *text, const char *name, int base, uint64_t *value)
+{
+	const char *at = strstr(text, name);
+
+	if (!at)
+		return false;
+	*value = strtoull(at + strlen(name), NULL, base);
+	return true;
+}
+
+pid_t look_process(pid_t thread)
+{
+	char text[4096];
+	uint64_t process = 0;
+
+	if (!read_of(thread, "status", text, sizeof(text)) ||
+	    !value_of(text, "\nTgid:", 10, &process))
+		return 0;
+	return (pid_t)process;
+}
+
+void look_name(pid_t process, char name[LOOK_NAME_BYTES])
+{
+	char text[4096];
+	const char *slash;
+
+	if (!read_of(process, "cmdline", text, sizeof(text)))
+		read_of(process, "comm", text, sizeof(text));
+	text[strcspn(text, "\n")] = '\0';
+	slash = strrchr(text, '/');
+	snprintf(name, LOOK_NAME_BYTES, "%.63s", slash ? slash + 1 : text);
+}
+
+int look_descriptors(pid_t thread)
+{
+	return open_path(O_PATH | O_DIRECTORY, "/proc/%d/fd", thread);
+}
+
+int look_counts(pid_t process, pid_t thread)
+{
+	return open_path(O_RDONLY, "/proc/%d/task/%d/io", process, thread);
+}
+
+int64_t look_dirtied_bytes(int counts)
+{
+	char text[512];
+	uint64_t bytes;
+
+	errno = EBADF;
+	if (!read_text(counts, text, sizeof(text)))
+		return -errno;
+	return value_of(text, "\nwrite_bytes:", 10, &bytes) ? (int64_t)bytes : -EBADF;
+}
+
+bool look_has_signal(pid_t thread)
+{
+	char text[4096];
+	uint64_t own = 0, shared = 0, blocked = 0, caught = 0;
+
+	return read_of(thread, "status", text, sizeof(text)) &&
+	       value_of(text, "\nSigPnd:", 16, &own) &&
+	       value_of(text, "\nShdPnd:", 16, &shared) &&
+	       value_of(text, "\nSigBlk:", 16, &blocked) &&
+	       value_of(text, "\nSigCgt:", 16, &caught) &&
+	       ((own | shared) & caught & ~blocked);
+}
+
+/* ---------------------------------------------------------------------- files -- */
+
+bool look_at(int descriptors, int number, struct look_file *file)
+{
+	char name[16];
+	struct statx stx;
+
+	snprintf(name, sizeof(name), "%d", number);
+	/* Why not stat: a network's or a program's file system would be asked. */
+	if (statx(descriptors, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &stx))
+		return false;
+	file->pacable = S_ISREG(stx.stx_mode) || S_ISBLK(stx.stx_mode);
+	file->inode = stx.stx_ino;
+	file->device = S_ISBLK(stx.stx_mode) ?
+			       makedev(stx.stx_rdev_major, stx.stx_rdev_minor) :
+			       makedev(stx.stx_dev_major, stx.stx_dev_minor);
+	return true;
+}
+
+static bool is_remote_type(const char *type)
+{
+	static const char *const remote[] = { "fuse",  "nfs",   "cifs",     "smb",
+					      "9p",    "ceph",  "afs",      "virtiofs",
+					      "gfs2",  "ocfs2", "orangefs", "coda",
+					      "lustre" };
+
+	for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++) {
+		if (!strncmp(type, remote[i], strlen(remote[i])))
+			return true;
+	}
+	return false;
+}
+
+/* ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELD...] - TYPE SOURCE OPTIONS */
+static bool line_is_remote(const char *line, uint64_t device)
+{
+	unsigned int major_number, minor_number;
+	const char *type = strstr(line, " - ");
+
+	return type && sscanf(line, "%*d %*d %u:%u", &major_number, &minor_number) == 2 &&
+	       makedev(major_number, minor_number) == device && is_remote_type(type + 3);
+}
+
+static bool find_remote(pid_t thread, uint64_t device)
+{
+	char path[PATH_BYTES];
+	char *line = NULL;
+	size_t room = 0;
+	bool remote = false;
+	FILE *mounts;
+
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)thread);
+	mounts = fopen(path, "re");
+	while (mounts && !remote && getline(&line, &room, mounts) > 0)
+		remote = line_is_remote(line, device);
+	free(line);
+	if (mounts)
+		fclose(mounts);
+	return remote;
+}
+
+/* A file system behind which another machine or program stands, for whom we must not wait. */
+static bool is_remote(pid_t thread, uint64_t device)
+{
+	static struct {
+		uint64_t device;
+		uint64_t until_ns;
+		bool remote;
+	} known[KNOWN_DEVICES];
+	static size_t next;
+	uint64_t now_ns = kernel_now_ns();
+
+	for (size_t i = 0; i < KNOWN_DEVICES; i++) {
+		if (known[i].device == device && now_ns < known[i].until_ns)
+			return known[i].remote;
+	}
+	next = (next + 1) % KNOWN_DEVICES;
+	known[next].remote = find_remote(thread, device);
+	known[next].device = device;
+	known[next].until_ns = now_ns + KNOWN_NS;
+	return known[next].remote;
+}
+
+/* The flags of a descriptor of another process; -1 = unknown. */
+static int flags_of(pid_t thread, int number)
+{
+	char text[4096];
+	uint64_t flags;
+	int fd = open_path(O_RDONLY, "/proc/%d/fdinfo/%d", thread, number);
+	bool known =
+		read_text(fd, text, sizeof(text)) && value_of(text, "flags:", 8, &flags);
+
+	if (fd >= 0)
+		close(fd);
+	return known ? (int)flags : -1;
+}
+
+int look_open(pid_t thread, int descriptors, int number, const struct look_file *file,
+	      struct backing *backing)
+{
+	char name[16];
+	int path_fd;
+	int fd = -1;
+
+	*backing = (struct backing){ .kind = BACKING_NONE };
+	if (!file->pacable || is_remote(thread, file->device))
+		return -1;
+	/* Order: hold on to the file first; what it is does not change any more. */
+	snprintf(name, sizeof(name), "%d", number);
+	path_fd = openat(descriptors, name, O_PATH | O_CLOEXEC);
+	if (path_fd < 0)
+		return -1;
+	kernel_backing_as(path_fd, flags_of(thread, number), backing);
+	if (backing->device != file->device || backing->inode != file->inode)
+		*backing = (struct backing){ .kind = BACKING_NONE };
+	if (backing->kind == BACKING_FILE || backing->kind == BACKING_BLOCK) {
+		fd = open_path(O_RDONLY | O_NONBLOCK | O_NOCTTY, "/proc/self/fd/%d",
+			       path_fd);
+		if (fd < 0)
+			backing->kind = BACKING_NONE;
+	}
+	close(path_fd);
+	return fd;
+}
+
+/* Why two ways: only who may trace it may have its very descriptor. */
+void look_say(pid_t process, const char *line, size_t bytes)
+{
+	int pidfd = (int)sys_call(SYS_pidfd_open, process, 0);
+	int fd = pidfd < 0 ? -1 : (int)sys_call(SYS_pidfd_getfd, pidfd, STDERR_FILENO, 0);
+
+	if (pidfd >= 0)
+		close(pidfd);
+	if (fd < 0)
+		fd = open_path(O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY,
+			       "/proc/%d/fd/2", process);
+	if (fd < 0)
+		return;
+	sys_call(SYS_write, fd, line, bytes);
+	close(fd);
+}

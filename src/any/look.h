@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Looking at another process through /proc. Nothing here waits for a file system: one that is
+ * served by a program under our filter would wait for us.
+ */
+#ifndef WP_ANY_LOOK_H
+#define WP_ANY_LOOK_H
+
+#include <sys/types.h>
+
+#include "base/types.h"
+#include "host/kernel.h"
+
+#define LOOK_NAME_BYTES 64
+
+/* The process of a thread; 0 when there is none. */
+pid_t look_process(pid_t thread);
+
+/* Its program's name, as the program itself was given it. */
+void look_name(pid_t process, char name[LOOK_NAME_BYTES]);
+
+/* A descriptor of the folder of a thread's descriptors, and of its I/O counts; -1. */
+int look_descriptors(pid_t thread);
+int look_counts(pid_t process, pid_t thread);
+
+/* Bytes dirtied or written directly, from its counts; a negative errno (-ESRCH: it is gone). */
+int64_t look_dirtied_bytes(int counts);
+
+/* Has it a signal that would be handled if it did not wait for us? */
+bool look_has_signal(pid_t thread);
+
+/* What a descriptor is of. */
+struct look_file {
+	bool pacable;    /* a regular file or a block device */
+	uint64_t device; /* its own number */
+	uint64_t inode;
+};
+
+/* False: there is no such descriptor. */
+bool look_at(int descriptors, int number, struct look_file *file) WP_MUST_CHECK;
+
+/*
+ * Open it a second time, for reading: another descriptor, whose locks are its own. @backing tells what it
+ * is to be taken for. -1 for what is not paced: then @backing is BACKING_NONE or _ASIDE.
+ */
+int look_open(pid_t thread, int descriptors, int number, const struct look_file *file,
+	      struct backing *backing);
+
+/* A line to its standard error. */
+void look_say(pid_t process, const char *line, size_t bytes);
+
+#endif

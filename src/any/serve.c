@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "any/serve.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include "any/caller.h"
+#include "any/calls.h"
+#include "any/fiber.h"
+#include "any/tidy.h"
+#include "any/watched.h"
+#include "pace/pace.h"
+
+#define WAITS (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER)
+#define FLAGS_ARGUMENT 3 /* of sync_file_range */
+
+struct job {
+	struct seccomp_notif *call;
+	const struct call *kind;
+	struct watched_task *task;
+};
+
+static struct notify *notify;
+static bool keeps_books;
+
+void serve_begin(struct notify *a_notify, bool books)
+{
+	notify = a_notify;
+	keeps_books = books;
+}
+
+/* Signal: the call would wait for a handler's signal, too; the pause ends, the debt stays. */
+static bool still_waits(void *what)
+{
+	const struct job *job = what;
+
+	return !tidy_hurries() && notify_waits(notify, job->call) &&
+	       !look_has_signal(job->task->thread);
+}
+
+static uint64_t argument(const struct job *job, int number)
+{
+	return job->call->data.args[number];
+}
+
+static bool writes(const struct job *job)
+{
+	return job->kind->class == CALL_WRITE || job->kind->class == CALL_COPY;
+}
+
+static int descriptor(const struct job *job)
+{
+	return (int)argument(job, job->kind->descriptor);
+}
+
+/* The call will have written to @file when its task comes by again. */
+static void note(const struct job *job, struct watched_file *file)
+{
+	struct watched_task *task = job->task;
+
+	if (file->handle.backing.kind == BACKING_NONE || file->gone)
+		return;
+	file->used_ns = kernel_now_ns();
+	file->process->last = file;
+	task->pending = file;
+	task->pending_counts = job->kind->class != CALL_WRITE;
+	task->pending_bytes =
+		job->kind->length < 0 ? UINT64_MAX : argument(job, job->kind->length);
+	/* What it dirtied before is none of this call's. */
+	if (task->pending_counts)
+		watched_new_dirt(task);
+}
+
+/* Is there nothing to decide? Then what there is to note is noted. */
+static bool passes(const struct job *job)
+{
+	struct watched_file *file;
+
+	if (!writes(job))
+		return false;
+	file = watched_known(job->task, descriptor(job));
+	if (!file)
+		return false;
+	if (file->fd >= 0 && pace_due(&job->task->pace, &file->handle))
+		return false;
+	note(job, file);
+	return true;
+}
+
+static bool is_paced(const struct watched_file *file)
+{
+	return file->fd >= 0;
+}
+
+/* The file of the call's descriptor, to be dropped again; NULL for none. */
+static struct watched_file *hold(const struct job *job)
+{
+	struct watched_file *file = watched_look(job->task, descriptor(job));
+
+	/* Order: what was read of a thread that is gone by now may be another's. */
+	if (!file || !notify_waits(notify, job->call))
+		return NULL;
+	watched_hold(file);
+	return file;
+}
+
+static void pause_for(const struct job *job)
+{
+	struct watched_file *file = hold(job);
+
+	if (!file)
+		return;
+	if (is_paced(file) && pace_due(&job->task->pace, &file->handle) &&
+	    !pace_before(&file->process->pace, &job->task->pace, &file->handle, file->fd,
+			 PACE_SLEEP))
+		job->task->pace.charged_bytes = 0;
+	note(job, file);
+	watched_drop(file);
+}
+
+static void begin_sync(const struct job *job)
+{
+	struct watched_file *file;
+
+	if (job->kind->native == SYS_sync_file_range &&
+	    !(argument(job, FLAGS_ARGUMENT) & WAITS))
+		return;
+	file = hold(job);
+	if (!file)
+		return;
+	if (is_paced(file))
+		job->task->syncing = pace_sync_begin(
+			&file->process->pace, &job->task->pace, &file->handle, file->fd);
+	watched_drop(file);
+}
+
+/* Nothing says what it writes: what the task dirtied is charged to what it wrote to last. */
+static void pause_whole(const struct job *job)
+{
+	struct watched_file *file = job->task->process->last;
+	struct pace_task *task = &job->task->pace;
+
+	if (!file || !is_paced(file))
+		return;
+	watched_hold(file);
+	pace_charge(task, &file->handle, watched_new_dirt(job->task));
+	if (pace_due(task, &file->handle) &&
+	    !pace_before(&file->process->pace, task, &file->handle, file->fd, PACE_SLEEP))
+		task->charged_bytes = 0;
+	watched_drop(file);
+}
+
+static void decide(const struct job *job)
+{
+	switch (job->kind->class) {
+	case CALL_WRITE:
+	case CALL_COPY:
+		pause_for(job);
+		break;
+	case CALL_SYNC:
+		begin_sync(job);
+		break;
+	case CALL_WHOLE:
+		pause_whole(job);
+		break;
+	case CALL_EXIT:
+		watched_finish(job->task->process, job->task);
+		break;
+	case CALL_UNMOUNT:
+		tidy_all();
+		break;
+	}
+}
+
+/* In a fiber. */
+static void run(void *argument)
+{
+	struct job job = *(struct job *)argument;
+	struct watched_process *process = job.task->process;
+	struct caller before = caller_set((struct caller){
+		.task = job.task,
+		.waits = still_waits,
+		.what = &job,
+	});
+
+	job.task->busy = true;
+	process->users++;
+	decide(&job);
+	caller_restore(before);
+	job.task->busy = false;
+	process->users--;
+	notify_go_on(notify, job.call);
+	watched_forget(process);
+}
+
+/* Nothing of it is of interest: an end of somebody who never came by. */
+static bool is_idle_end(const struct job *job)
+{
+	return job->kind->class == CALL_EXIT && !keeps_books && !watched_open &&
+	       !watched_knows((pid_t)job->call->pid);
+}
+
+static bool is_watched(struct job *job)
+{
+	job->kind = calls_find(job->call->data.arch, job->call->data.nr);
+	if (!job->kind || !job->call->pid || is_idle_end(job))
+		return false;
+	job->task = watched_task((pid_t)job->call->pid);
+	return job->task && !job->task->busy && job->task->process->wanted &&
+	       !job->task->process->finished;
+}
+
+static void end_sync(struct watched_task *task)
+{
+	pace_sync_end(task->syncing);
+	task->syncing = NULL;
+}
+
+void serve(struct seccomp_notif *call)
+{
+	struct job job = { .call = call };
+
+	if (is_watched(&job)) {
+		end_sync(job.task);
+		watched_settle(job.task);
+		if (!passes(&job)) {
+			job.task = watched_renewed(job.task);
+			if (job.task && fiber_start(run, &job))
+				return;
+		}
+	}
+	notify_go_on(notify, call);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "any/tidy.h"
+
+#include "any/caller.h"
+#include "any/fiber.h"
+#include "any/watched.h"
+#include "base/order.h"
+#include "host/kernel.h"
+#include "pace/pace.h"
+#include "shm/segment.h"
+
+#define STEP_NS WP_MS(250)
+#define TAIL_NS WP_SEC(1) /* as long as the helper leaves a file to its writer */
+#define HURRY_ROUNDS 100
+#define HURRY_NS WP_MS(1)
+
+static uint64_t step_ns;
+static unsigned hurries;
+
+bool tidy_hurries(void)
+{
+	return hurries;
+}
+
+static bool is_alone(void *what)
+{
+	const struct watched_file *file = what;
+
+	return !hurries && file->users <= (file->gone ? 2 : 1) && !file->process->ended;
+}
+
+static bool is_clean(const struct watched_file *file)
+{
+	struct kernel_pages pages;
+
+	/* Who can not ask does not know. */
+	return kernel_cachestat(file->fd, 0, 0, &pages) ||
+	       !(pages.dirty_bytes + pages.writeback_bytes);
+}
+
+/* The helper does it, where there is one: it finds our descriptor. */
+static void tail(struct watched_file *file, struct watched_task *task)
+{
+	struct pace_process *process = &file->process->pace;
+	uint64_t now_ns = kernel_now_ns();
+
+	if (!word_read(&file->handle.slots))
+		pace_settle(process, &task->pace, &file->handle, file->fd);
+	else if (now_ns > file->used_ns + TAIL_NS &&
+		 !segment_is_helped(process->segment.map, now_ns))
+		pace_drain(process, &task->pace, &file->handle, file->fd);
+}
+
+static void look_after(void *argument)
+{
+	struct watched_file *file = argument;
+	struct watched_process *process = file->process;
+	struct watched_task *task = &process->tail;
+	struct caller before = caller_set((struct caller){
+		.task = task,
+		.waits = is_alone,
+		.what = file,
+	});
+
+	process->users++;
+	watched_hold(file);
+	if (!watched_is_there(file))
+		watched_retire(file, task);
+	else if (is_clean(file))
+		watched_close(file, task);
+	else
+		tail(file, task);
+	watched_drop(file);
+	caller_restore(before);
+	process->users--;
+	watched_forget(process);
+}
+
+/* One that was not looked at in this round. */
+static struct watched_file *next_idle(uint64_t now_ns)
+{
+	for (struct watched_process *process = watched_processes; process;
+	     process = process->next) {
+		for (struct watched_file *file = process->files; file;
+		     file = file->next) {
+			if (file->fd >= 0 && !file->users && file->looked_ns < now_ns &&
+			    file->used_ns + STEP_NS < now_ns)
+				return file;
+		}
+	}
+	return NULL;
+}
+
+uint64_t tidy_step(uint64_t now_ns)
+{
+	struct watched_file *file;
+
+	if (!watched_open)
+		return FIBER_NEVER;
+	if (now_ns < step_ns)
+		return step_ns;
+	step_ns = now_ns + STEP_NS;
+	while ((file = next_idle(now_ns))) {
+		file->looked_ns = now_ns;
+		if (!fiber_start(look_after, file))
+			break;
+	}
+	return step_ns;
+}
+
+static void close_idle(void)
+{
+	for (struct watched_process *process = watched_processes; process;
+	     process = process->next) {
+		for (struct watched_file *file = process->files; file;
+		     file = file->next) {
+			if (file->fd < 0 || file->users)
+				continue;
+			watched_hold(file);
+			watched_close(file, &process->tail);
+			watched_drop(file);
+		}
+	}
+}
+
+void tidy_all(void)
+{
+	hurries++;
+	for (int round = 0; watched_open && round < HURRY_ROUNDS; round++) {
+		fiber_wake_all();
+		caller_sleep_until(kernel_now_ns() + HURRY_NS);
+		close_idle();
+	}
+	hurries--;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "any/watched.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "any/caller.h"
+#include "base/order.h"
+#include "base/report.h"
+#include "host/sys.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* one number on every architecture */
+#endif
+
+#define ROWS 1024u
+#define SWEEP_LEAST 64
+#define REPORT_FROM_BYTES WP_MIB(1) /* who dirtied less says nothing */
+
+struct watched_process *watched_processes;
+unsigned watched_open;
+
+static const struct pace_process *like;
+static int poll_fd;
+static struct watched_task *rows[ROWS];
+static unsigned task_count;
+static unsigned sweep_at = SWEEP_LEAST;
+
+void watched_begin(const struct pace_process *a_like, int a_poll_fd)
+{
+	like = a_like;
+	poll_fd = a_poll_fd;
+}
+
+/* ----------------------------------------------------------------------- tasks -- */
+
+static void close_task(struct watched_task *task)
+{
+	if (task->descriptors >= 0)
+		close(task->descriptors);
+	if (task->counts >= 0)
+		close(task->counts);
+}
+
+static void free_task(struct watched_task *task)
+{
+	struct watched_task **at = &rows[(unsigned)task->thread % ROWS];
+
+	while (*at != task)
+		at = &(*at)->next;
+	*at = task->next;
+	for (at = &task->process->tasks; *at != task;)
+		at = &(*at)->sibling;
+	*at = task->sibling;
+	task->process->gone_bytes += task->dirtied_bytes;
+	close_task(task);
+	task_count--;
+	free(task);
+}
+
+/* Threads end without a word; who is gone has no counts. */
+static void sweep_tasks(void)
+{
+	for (unsigned row = 0; row < ROWS; row++) {
+		struct watched_task *next;
+
+		for (struct watched_task *task = rows[row]; task; task = next) {
+			next = task->next;
+			if (!task->busy && look_dirtied_bytes(task->counts) == -ESRCH) {
+				watched_settle(task);
+				free_task(task);
+			}
+		}
+	}
+	sweep_at = 2 * task_count + SWEEP_LEAST;
+}
+
+static struct watched_process *make_process(pid_t process)
+{
+	struct watched_process *made = calloc(1, sizeof(*made));
+	struct pace_task fresh = PACE_TASK_INIT;
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = made };
+
+	if (!made)
+		return NULL;
+	made->process = process;
+	made->pidfd = (int)sys_call(SYS_pidfd_open, process, 0);
+	if (made->pidfd < 0 || epoll_ctl(poll_fd, EPOLL_CTL_ADD, made->pidfd, &event)) {
+		if (made->pidfd >= 0)
+			close(made->pidfd);
+		free(made);
+		return NULL;
+	}
+	look_name(process, made->name);
+	made->pace = *like;
+	made->pace.start_ns = kernel_boot_ns();
+	if (!made->pace.conf.weight)
+		made->pace.weight = kernel_weight((uint64_t)process);
+	made->wanted = conf_wants(&made->pace.conf, made->name);
+	made->tail.process = made;
+	made->tail.thread = process;
+	made->tail.descriptors = made->tail.counts = -1;
+	made->tail.pace = fresh;
+	made->next = watched_processes;
+	watched_processes = made;
+	return made;
+}
+
+static struct watched_process *process_of(pid_t thread)
+{
+	pid_t process = look_process(thread);
+	struct watched_process *known = watched_processes;
+
+	while (known && (known->process != process || known->ended))
+		known = known->next;
+	return known || process <= 0 ? known : make_process(process);
+}
+
+static struct watched_task *make_task(pid_t thread)
+{
+	struct pace_task fresh = PACE_TASK_INIT;
+	struct watched_process *process = process_of(thread);
+	struct watched_task *task = process ? calloc(1, sizeof(*task)) : NULL;
+
+	if (!task)
+		return NULL;
+	task->process = process;
+	task->thread = thread;
+	task->pace = fresh;
+	task->descriptors = look_descriptors(thread);
+	task->counts = look_counts(process->process, thread);
+	if (task->descriptors < 0) {
+		close_task(task);
+		free(task);
+		return NULL;
+	}
+	task->blind = look_dirtied_bytes(task->counts) < 0;
+	task->next = rows[(unsigned)thread % ROWS];
+	rows[(unsigned)thread % ROWS] = task;
+	task->sibling = process->tasks;
+	process->tasks = task;
+	if (++task_count >= sweep_at)
+		sweep_tasks();
+	return task;
+}
+
+static struct watched_task *find_task(pid_t thread)
+{
+	struct watched_task *task = rows[(unsigned)thread % ROWS];
+
+	while (task && task->thread != thread)
+		task = task->next;
+	return task;
+}
+
+bool watched_knows(pid_t thread)
+{
+	return find_task(thread) != NULL;
+}
+
+struct watched_task *watched_task(pid_t thread)
+{
+	struct watched_task *task = find_task(thread);
+
+	return task && !task->process->ended ? task : make_task(thread);
+}
+
+struct watched_task *watched_renewed(struct watched_task *task)
+{
+	pid_t thread = task->thread;
+
+	if (task->busy || task->blind || look_dirtied_bytes(task->counts) != -ESRCH)
+		return task;
+	watched_settle(task);
+	free_task(task);
+	return make_task(thread);
+}
+
+uint64_t watched_new_dirt(struct watched_task *task)
+{
+	uint64_t before_bytes = task->dirtied_bytes;
+	int64_t count = task->blind ? -EACCES : look_dirtied_bytes(task->counts);
+
+	if (count >= 0)
+		task->dirtied_bytes = (uint64_t)count;
+	return sub_u64(task->dirtied_bytes, before_bytes);
+}
+
+/*
+ * Why from the counts: who asks to copy 8 EiB copies what there is; and who was interrupted, or
+ * has a full device, less than it asked for.
+ */
+void watched_settle(struct watched_task *task)
+{
+	struct watched_file *file = task->pending;
+	uint64_t bytes = task->pending_bytes;
+
+	task->pending = NULL;
+	if (!file)
+		return;
+	if (task->pending_counts)
+		bytes = min_u64(bytes, watched_new_dirt(task));
+	if (task->blind)
+		task->dirtied_bytes += bytes;
+	if (file->handle.backing.kind == BACKING_ASIDE)
+		pace_aside(&file->process->pace, &task->pace, &file->handle, bytes);
+	else
+		pace_charge(&task->pace, &file->handle, bytes);
+}
+
+/* ----------------------------------------------------------------------- files -- */
+
+void watched_hold(struct watched_file *file)
+{
+	file->users++;
+}
+
+static void close_fd(struct watched_file *file)
+{
+	if (file->fd < 0)
+		return;
+	close(file->fd);
+	file->fd = -1;
+	watched_open--;
+}
+
+void watched_drop(struct watched_file *file)
+{
+	if (--file->users || !file->gone)
+		return;
+	close_fd(file);
+	free(file);
+}
+
+static void settle_file(struct watched_file *file)
+{
+	for (struct watched_task *task = file->process->tasks; task;
+	     task = task->sibling) {
+		if (task->pending == file)
+			watched_settle(task);
+	}
+}
+
+void watched_close(struct watched_file *file, struct watched_task *task)
+{
+	struct caller before = caller_set_task(task);
+
+	settle_file(file);
+	if (file->fd >= 0)
+		pace_close(&file->process->pace, &task->pace, &file->handle, file->fd);
+	caller_restore(before);
+	if (file->users <= 1)
+		close_fd(file);
+}
+
+static void unlink_file(struct watched_file *file)
+{
+	struct watched_file **at = &file->process->files;
+
+	while (*at && *at != file)
+		at = &(*at)->next;
+	if (*at)
+		*at = file->next;
+	if (file->process->last == file)
+		file->process->last = NULL;
+	file->gone = true;
+}
+
+void watched_retire(struct watched_file *file, struct watched_task *task)
+{
+	watched_hold(file);
+	unlink_file(file);
+	watched_close(file, task);
+	watched_drop(file);
+}
+
+static struct watched_file *find_file(const struct watched_process *process, int number)
+{
+	struct watched_file *file = process->files;
+
+	while (file && file->number != number)
+		file = file->next;
+	return file;
+}
+
+static bool is_same(const struct watched_file *file, const struct look_file *seen)
+{
+	return file->seen.device == seen->device && file->seen.inode == seen->inode;
+}
+
+bool watched_is_there(const struct watched_file *file)
+{
+	struct look_file seen;
+	const struct watched_task *task = file->process->tasks;
+
+	return task && look_at(task->descriptors, file->number, &seen) &&
+	       is_same(file, &seen);
+}
+
+static bool is_paced(const struct watched_file *file)
+{
+	return file->handle.backing.kind == BACKING_FILE ||
+	       file->handle.backing.kind == BACKING_BLOCK;
+}
+
+struct watched_file *watched_known(struct watched_task *task, int number)
+{
+	struct watched_file *file = find_file(task->process, number);
+	struct look_file seen;
+
+	if (!file || (is_paced(file) && file->fd < 0) ||
+	    !look_at(task->descriptors, number, &seen) || !is_same(file, &seen))
+		return NULL;
+	return file;
+}
+
+static void open_file(struct watched_file *file, const struct watched_task *task)
+{
+	file->fd = look_open(task->thread, task->descriptors, file->number, &file->seen,
+			     &file->handle.backing);
+	if (file->fd >= 0)
+		watched_open++;
+}
+
+static struct watched_file *make_file(struct watched_task *task, int number,
+				      const struct look_file *seen)
+{
+	struct watched_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->process = task->process;
+	file->number = number;
+	file->seen = *seen;
+	open_file(file, task);
+	file->next = task->process->files;
+	task->process->files = file;
+	return file;
+}
+
+struct watched_file *watched_look(struct watched_task *task, int number)
+{
+	struct watched_file *file = find_file(task->process, number);
+	struct look_file seen;
+	bool there = look_at(task->descriptors, number, &seen);
+
+	if (file && (!there || !is_same(file, &seen))) {
+		watched_retire(file, task);
+		/* Another thread may have been here meanwhile. */
+		file = find_file(task->process, number);
+		there = look_at(task->descriptors, number, &seen);
+		if (file && !(there && is_same(file, &seen)))
+			return NULL;
+	}
+	if (!there)
+		return NULL;
+	if (!file)
+		return make_file(task, number, &seen);
+	if (file->fd < 0 && is_paced(file))
+		open_file(file, task);
+	return file;
+}
+
+/* ------------------------------------------------------------------- processes -- */
+
+static void report(const struct watched_process *process)
+{
+	char line[WP_REPORT_LINE_BYTES];
+
+	if (process->ended || !process->pace.conf.stats ||
+	    process->pace.totals.dirtied_bytes < REPORT_FROM_BYTES)
+		return;
+	look_say(process->process, line,
+		 report_line(line, sizeof(line), process->name, process->process,
+			     &process->pace.totals));
+}
+
+void watched_finish(struct watched_process *process, struct watched_task *task)
+{
+	struct caller before;
+
+	if (process->finished)
+		return;
+	process->finished = true;
+	for (struct watched_task *each = process->tasks; each; each = each->sibling) {
+		watched_settle(each);
+		watched_new_dirt(each);
+	}
+	while (process->files)
+		watched_retire(process->files, task);
+	if (!process->wanted)
+		return;
+	before = caller_set_task(task);
+	pace_finish(&process->pace, &task->pace);
+	caller_restore(before);
+	report(process);
+}
+
+void watched_forget(struct watched_process *process)
+{
+	struct watched_process **at = &watched_processes;
+
+	if (!process->ended || process->users)
+		return;
+	while (*at != process)
+		at = &(*at)->next;
+	*at = process->next;
+	while (process->tasks)
+		free_task(process->tasks);
+	close(process->pidfd);
+	free(process);
+}
