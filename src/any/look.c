@@ -13,13 +13,6 @@
 
 #include "host/sys.h"
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* one number on every architecture */
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
-
 #define PATH_BYTES 64
 #define KNOWN_DEVICES 64   /* of which it is remembered whether they are remote */
 #define KNOWN_NS WP_SEC(1) /* a number is given to another mount soon */
@@ -250,17 +243,17 @@ int look_open(pid_t thread, int descriptors, int number, const struct look_file 
 	return fd;
 }
 
-/* Why two ways: only who may trace it may have its very descriptor. */
-void look_say(pid_t process, const char *line, size_t bytes)
+int look_error_output(pid_t process)
 {
-	int pidfd = (int)sys_call(SYS_pidfd_open, process, 0);
-	int fd = pidfd < 0 ? -1 : (int)sys_call(SYS_pidfd_getfd, pidfd, STDERR_FILENO, 0);
+	return open_path(O_PATH, "/proc/%d/fd/%d", process, STDERR_FILENO);
+}
 
-	if (pidfd >= 0)
-		close(pidfd);
-	if (fd < 0)
-		fd = open_path(O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY,
-			       "/proc/%d/fd/2", process);
+/* Why anew each time: a pipe that we hold open would not end with the command. */
+void look_say(int error_output, const char *line, size_t bytes)
+{
+	int fd = open_path(O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY,
+			   "/proc/self/fd/%d", error_output);
+
 	if (fd < 0)
 		return;
 	sys_call(SYS_write, fd, line, bytes);

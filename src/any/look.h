@@ -46,7 +46,13 @@ bool look_at(int descriptors, int number, struct look_file *file) WP_MUST_CHECK;
 int look_open(pid_t thread, int descriptors, int number, const struct look_file *file,
 	      struct backing *backing);
 
-/* A line to its standard error. */
-void look_say(pid_t process, const char *line, size_t bytes);
+/*
+ * Its standard error, to be kept: many programs close theirs before they end. No writer of it.
+ * -1 where there is none.
+ */
+int look_error_output(pid_t process);
+
+/* A line to it. */
+void look_say(int error_output, const char *line, size_t bytes);
 
 #endif

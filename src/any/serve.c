@@ -18,6 +18,8 @@ struct job {
 	struct seccomp_notif *call;
 	const struct call *kind;
 	struct watched_task *task;
+	struct watched_file
+		*known; /* that the descriptor is of, where that was seen already */
 };
 
 static struct notify *notify;
@@ -71,31 +73,29 @@ static void note(const struct job *job, struct watched_file *file)
 		watched_new_dirt(task);
 }
 
-/* Is there nothing to decide? Then what there is to note is noted. */
-static bool passes(const struct job *job)
-{
-	struct watched_file *file;
-
-	if (!writes(job))
-		return false;
-	file = watched_known(job->task, descriptor(job));
-	if (!file)
-		return false;
-	if (file->fd >= 0 && pace_due(&job->task->pace, &file->handle))
-		return false;
-	note(job, file);
-	return true;
-}
-
 static bool is_paced(const struct watched_file *file)
 {
 	return file->fd >= 0;
 }
 
+/* Is there nothing to decide? Then what there is to note is noted. */
+static bool passes(struct job *job)
+{
+	if (!writes(job))
+		return false;
+	job->known = watched_known(job->task, descriptor(job));
+	if (!job->known ||
+	    (is_paced(job->known) && pace_due(&job->task->pace, &job->known->handle)))
+		return false;
+	note(job, job->known);
+	return true;
+}
+
 /* The file of the call's descriptor, to be dropped again; NULL for none. */
 static struct watched_file *hold(const struct job *job)
 {
-	struct watched_file *file = watched_look(job->task, descriptor(job));
+	struct watched_file *file =
+		job->known ? job->known : watched_look(job->task, descriptor(job));
 
 	/* Order: what was read of a thread that is gone by now may be another's. */
 	if (!file || !notify_waits(notify, job->call))
@@ -224,7 +224,8 @@ void serve(struct seccomp_notif *call)
 		end_sync(job.task);
 		watched_settle(job.task);
 		if (!passes(&job)) {
-			job.task = watched_renewed(job.task);
+			if (!job.known)
+				job.task = watched_renewed(job.task);
 			if (job.task && fiber_start(run, &job))
 				return;
 		}

@@ -122,7 +122,7 @@ static void tell_found(uint64_t device, uint64_t limit_bytes, bool asked)
 	char line[WP_REPORT_LINE_BYTES];
 	const struct watched_process *process = caller_process();
 
-	look_say(process->process, line,
+	look_say(process->error_output, line,
 		 report_found_line(line, sizeof(line), process->name, process->process,
 				   device, limit_bytes, asked ? "cachestat" : "rate"));
 }

@@ -94,6 +94,9 @@ static struct watched_process *make_process(pid_t process)
 		return NULL;
 	}
 	look_name(process, made->name);
+	made->error_output = -1;
+	if (like->conf.stats || like->conf.verbose)
+		made->error_output = look_error_output(process);
 	made->pace = *like;
 	made->pace.start_ns = kernel_boot_ns();
 	if (!made->pace.conf.weight)
@@ -372,7 +375,7 @@ static void report(const struct watched_process *process)
 	if (process->ended || !process->pace.conf.stats ||
 	    process->pace.totals.dirtied_bytes < REPORT_FROM_BYTES)
 		return;
-	look_say(process->process, line,
+	look_say(process->error_output, line,
 		 report_line(line, sizeof(line), process->name, process->process,
 			     &process->pace.totals));
 }
@@ -410,5 +413,7 @@ void watched_forget(struct watched_process *process)
 	while (process->tasks)
 		free_task(process->tasks);
 	close(process->pidfd);
+	if (process->error_output >= 0)
+		close(process->error_output);
 	free(process);
 }

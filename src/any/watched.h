@@ -48,7 +48,8 @@ struct watched_process {
 	struct watched_process *next;
 	pid_t process;
 	int pidfd;
-	bool wanted; /* by its name */
+	int error_output; /* to be told something, -1 = nothing is to be told */
+	bool wanted;      /* by its name */
 	bool ended;
 	bool finished; /* its books are closed, or about to be */
 	unsigned users;

@@ -42,6 +42,20 @@ arm_source()
 
 declare -A ARM
 
+# The program that copies; without one, dd. It is given two names.
+ARM_COPY=()
+arm_copy()
+{
+	local to=$1
+
+	shift
+	if [ ${#ARM_COPY[@]} -gt 0 ]; then
+		lab_run "$@" "${ARM_COPY[@]}" "$ARM_SOURCE" "$to"
+	else
+		lab_run "$@" dd if="$ARM_SOURCE" of="$to" bs=1M status=none
+	fi || lab_fail "the copy failed with status $?"
+}
+
 # arm_beside "PROBE..." FS RATE SIZE_MB [WRAPPER...]: dd of ARM_SOURCE. Beside it run the
 # probes and the kernel's own count, from one second before the dd to three seconds after
 # the sync. Results in ARM[metric]. With ARM_KNOWN=1 the same was copied there once before,
@@ -61,8 +75,7 @@ arm_beside()
 		return
 	lab_forget
 	if [ $ARM_KNOWN = 1 ]; then
-		lab_run "$@" dd if="$ARM_SOURCE" of="$LAB_MNT/first" bs=1M status=none ||
-			lab_fail "dd failed with status $?" || return
+		arm_copy "$LAB_MNT/first" "$@" || return
 		lab_run sync -f "$LAB_MNT" || lab_fail "sync failed" || return
 	fi
 	mkdir "$LAB_MNT/create"		# the only probe whose path is a directory
@@ -78,8 +91,7 @@ arm_beside()
 
 	device_bytes=$(lab_written)
 	start=${EPOCHREALTIME/./}
-	lab_run "$@" dd if="$ARM_SOURCE" of="$LAB_MNT/big" bs=1M status=none ||
-		lab_fail "dd failed with status $?" || return
+	arm_copy "$LAB_MNT/big" "$@" || return
 	wrote=${EPOCHREALTIME/./}
 	lab_run sync -f "$LAB_MNT" || lab_fail "sync failed" || return
 	synced=${EPOCHREALTIME/./}

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# writepace --any on slow devices. Oracle: umount, which fails where somebody holds a file; and for a
+# static program that copies beside an fsync loop the probe and what reaches the device, twice
+# the room of what is promised.
+
+# shellcheck disable=SC1091 source-path=SCRIPTDIR
+here=$(dirname "$0")
+. "$here/tap.sh"
+. "$here/lab.sh"
+. "$here/paths.sh"
+. "$here/arms.sh"
+
+MB=60
+RATE=10485760
+any=("$LAB_WRITEPACE" --any)
+copy=$LAB_TMP/copy
+
+lab_require ext4 xfs btrfs || skip_all "$LAB_WHY"
+[ -x "$lab_build/writepace-any" ] || skip_all "not built for this machine"
+said=$("${any[@]}" -q true 2>&1) || skip_all "$said"
+"${CC:-cc}" -O1 -static -o "$copy" "$here/../any/copy.c" || skip_all "no static libc"
+arm_source $MB || bail_out "$LAB_WHY"
+head -c 12M "$ARM_SOURCE" >"$LAB_TMP/small"
+
+# --- who unmounts ------------------------------------------------------------------------
+
+lab_make ext4 100 $RATE || bail_out "$LAB_WHY"
+lab_forget
+"${any[@]}" "$copy" "$LAB_TMP/small" "$LAB_MNT/a" 65536 && umount "$LAB_MNT"
+is "an unmount right after it" $? 0
+mount "$LAB_DEV" "$LAB_MNT" || bail_out "cannot mount $LAB_DEV again"
+is "the copy" "$(cmp "$LAB_TMP/small" "$LAB_MNT/a" 2>&1)" ""
+
+# It closes its file and becomes who unmounts: nothing has told the supervisor.
+# shellcheck disable=SC2016 # perl's
+"${any[@]}" sh -c '"$0" "$1" "$2/b" 65536 && exec perl -e "$3" "$2"' \
+	"$copy" "$LAB_TMP/small" "$LAB_MNT" '
+	open(my $c, ">", "$ARGV[0]/c") or die;
+	syswrite($c, "c" x 300000) for 1 .. 4;
+	close($c);
+	exec("umount", $ARGV[0])'
+is "an unmount inside it" $? 0
+mount "$LAB_DEV" "$LAB_MNT" || bail_out "cannot mount $LAB_DEV again"
+is "the copy inside" "$(cmp "$LAB_TMP/small" "$LAB_MNT/b" 2>&1)" ""
+
+# A program that closed its file and goes on: nobody holds it after a while.
+"${any[@]}" bash -c '"$0" "$1" "$2/d" 65536
+	for ((i = 0; i < 2000; i++)); do printf "%1000d\n" $i; done >"$2/e"
+	head -c 20000 "$1" >"$2/f"; echo ready; exec sleep 20' \
+	"$copy" "$LAB_TMP/small" "$LAB_MNT" >"$LAB_TMP/ready" &
+sleeper=$!
+lab_retry grep -q ready "$LAB_TMP/ready"
+lab_retry umount "$LAB_MNT"
+is "an unmount while it goes on" $? 0
+kill $sleeper
+wait $sleeper 2>/dev/null
+lab_remove
+
+# --- beside an fsync loop -----------------------------------------------------------------
+
+if [ -z "${WRITEPACE_LONG-}" ]; then
+	skip "beside an fsync loop" "takes two minutes"
+	done_testing
+	exit
+fi
+
+ARM_KNOWN=1
+# shellcheck disable=SC2016 # the inner shell's
+ARM_COPY=(sh -c 'exec "$0" "$1" "$2" 65536' "$copy")
+# beside FS P50_MS P99_MS SHARE
+beside()
+{
+	arm_beside fsync "$1" $RATE $MB "${any[@]}" || bail_out "$LAB_WHY"
+	compare "$1: fsync beside it, p50 in ms" "${ARM[fsync_p50_ms]}" le "$2"
+	compare "$1: p99 in ms" "${ARM[fsync_p99_ms]}" le "$3"
+	compare "$1: the copy's rate by the device's" \
+		"$(arm_ratio "${ARM[rate_bps]}" $RATE 3)" ge "$4"
+}
+beside ext4 8 20 0.86
+beside xfs 8 20 0.86
+beside btrfs 8 120 0.72
+
+done_testing
