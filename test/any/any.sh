@@ -21,7 +21,7 @@ cd "$tmp" || exit 1
 
 said=$("$writepace" --any -q true 2>&1) || skip_all "$said"
 cc=${CC:-cc}
-"$cc" -O1 -static -o copy "$here/copy.c" 2>cc || skip_all "no static libc: $(head -n 1 cc)"
+"$cc" -O1 -static -o copy "$here/copy.c" 2>/dev/null || skip_all "no static libc"
 head -c 8M /dev/urandom >source
 
 # Processes of ours by name: a supervisor has the environment of its command.
@@ -47,6 +47,7 @@ until_true()
 	done
 }
 
+# shellcheck disable=SC2317 # until_true
 is_gone()
 {
 	[ -z "$(ours "$1")" ]
@@ -94,10 +95,10 @@ else
 fi
 if [ -z "${WRITEPACE_LONG-}" ]; then
 	skip Go "its library takes too long to build"
-elif GOCACHE=$tmp/cache CGO_ENABLED=0 GO111MODULE=off go build -o gocopy "$here/copy.go" 2>cc; then
+elif GOCACHE=$tmp/cache CGO_ENABLED=0 GO111MODULE=off go build -o gocopy "$here/copy.go" 2>/dev/null; then
 	copies Go ./gocopy source target
 else
-	skip Go "$(head -n 1 cc)"
+	skip Go "no Go compiler"
 fi
 copies "a shell that starts them" sh -c './copy source a 65536; cp a b; ./copy b target 4096'
 copies "many small files" sh -c 'split -b 20k source part. && cat part.* >target'
@@ -133,12 +134,14 @@ for way in daemons numbers locks work streams filter-prctl filter-numbered landl
 	both "$way" "$build/test/shim/manners" $way files
 done
 both "exit status" sh -c 'exit 7'
+# shellcheck disable=SC2016 # the inner shell's
 both "a signal" sh -c 'kill -SEGV $$'
 "$writepace" --any ./no-such-command 2>/dev/null
 is "a command that is not there" $? 127
 both "a stopped job goes on" bash -c '
 	./copy source target 4096 & sleep 0.01; kill -STOP $!; sleep 0.1; kill -CONT $!; wait $!
 	cmp source target; echo $?'
+# shellcheck disable=SC2016 # the inner shell's
 both "no child that the command does not know" sh -c '
 	wait; read -r children </proc/$$/task/$$/children; echo "[$children]"'
 both "nothing open that the command does not know" sh -c 'ls /proc/self/fd'

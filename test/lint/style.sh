@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Oracle: the rules of the house as patterns, on sources without comments and strings. What runs
-# inside somebody else's program is preload and all of src but launch, helper and ctl, programs themselves.
+# inside somebody else's program is preload and all of src but launch, helper, any and ctl, programs themselves.
 
 . "$(dirname "${BASH_SOURCE[0]}")/lint.sh"
 
 # shellcheck disable=SC2046 # no blanks in our file names
 without_comments $(sources src preload include) >"$work/all"
-grep -vE '^src/(launch|helper|ctl)/' "$work/all" >"$work/inside"
+grep -vE '^src/(launch|helper|any|ctl)/' "$work/all" >"$work/inside"
 [ -s "$work/inside" ] || bail_out "no sources found"
 
 # calls NAMES FILE: lines that call one of NAMES (joined by |), not as a member of anything.
