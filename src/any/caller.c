@@ -78,7 +78,7 @@ uint64_t kernel_process_dirtied_bytes(void)
 	for (struct watched_task *task = now.task->process->tasks; task;
 	     task = task->sibling)
 		bytes += task->dirtied_bytes;
-	return bytes + now.task->process->gone_bytes;
+	return bytes + now.task->process->gone_bytes + now.task->process->others_bytes;
 }
 
 uint64_t kernel_process_id(void)

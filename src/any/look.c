@@ -15,6 +15,7 @@
 
 #define PATH_BYTES 64
 #define KNOWN_DEVICES 64   /* of which it is remembered whether they are remote */
+#define NUMBERS 64         /* of descriptors that are looked through */
 #define KNOWN_NS WP_SEC(1) /* a number is given to another mount soon */
 
 /* ---------------------------------------------------------------------- texts -- */
@@ -94,6 +95,16 @@ int look_counts(pid_t process, pid_t thread)
 	return open_path(O_RDONLY, "/proc/%d/task/%d/io", process, thread);
 }
 
+uint64_t look_process_bytes(pid_t process)
+{
+	int counts = open_path(O_RDONLY, "/proc/%d/io", process);
+	int64_t bytes = look_dirtied_bytes(counts);
+
+	if (counts >= 0)
+		close(counts);
+	return bytes > 0 ? (uint64_t)bytes : 0;
+}
+
 int64_t look_dirtied_bytes(int counts)
 {
 	char text[512];
@@ -135,6 +146,37 @@ bool look_at(int descriptors, int number, struct look_file *file)
 			       makedev(stx.stx_rdev_major, stx.stx_rdev_minor) :
 			       makedev(stx.stx_dev_major, stx.stx_dev_minor);
 	return true;
+}
+
+/* The flags of a descriptor of another process; -1 = unknown. */
+static int flags_of(pid_t thread, int number)
+{
+	char text[4096];
+	uint64_t flags;
+	int fd = open_path(O_RDONLY, "/proc/%d/fdinfo/%d", thread, number);
+	bool known =
+		read_text(fd, text, sizeof(text)) && value_of(text, "flags:", 8, &flags);
+
+	if (fd >= 0)
+		close(fd);
+	return known ? (int)flags : -1;
+}
+
+static bool is_writable(int flags)
+{
+	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+int look_nth_writable(pid_t thread, int descriptors, int nth)
+{
+	struct look_file file;
+
+	for (int number = STDERR_FILENO + 1; number < NUMBERS; number++) {
+		if (look_at(descriptors, number, &file) && file.pacable &&
+		    is_writable(flags_of(thread, number)) && !nth--)
+			return number;
+	}
+	return -1;
 }
 
 static bool is_remote_type(const char *type)
@@ -199,20 +241,6 @@ static bool is_remote(pid_t thread, uint64_t device)
 	known[next].device = device;
 	known[next].until_ns = now_ns + KNOWN_NS;
 	return known[next].remote;
-}
-
-/* The flags of a descriptor of another process; -1 = unknown. */
-static int flags_of(pid_t thread, int number)
-{
-	char text[4096];
-	uint64_t flags;
-	int fd = open_path(O_RDONLY, "/proc/%d/fdinfo/%d", thread, number);
-	bool known =
-		read_text(fd, text, sizeof(text)) && value_of(text, "flags:", 8, &flags);
-
-	if (fd >= 0)
-		close(fd);
-	return known ? (int)flags : -1;
 }
 
 int look_open(pid_t thread, int descriptors, int number, const struct look_file *file,

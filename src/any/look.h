@@ -23,11 +23,17 @@ void look_name(pid_t process, char name[LOOK_NAME_BYTES]);
 int look_descriptors(pid_t thread);
 int look_counts(pid_t process, pid_t thread);
 
+/* Of a whole process, its past threads and children that it waited for included. */
+uint64_t look_process_bytes(pid_t process);
+
 /* Bytes dirtied or written directly, from its counts; a negative errno (-ESRCH: it is gone). */
 int64_t look_dirtied_bytes(int counts);
 
 /* Has it a signal that would be handled if it did not wait for us? */
 bool look_has_signal(pid_t thread);
+
+/* The @nth of a thread's descriptors that a file may be written by; -1: there are no more. */
+int look_nth_writable(pid_t thread, int descriptors, int nth);
 
 /* What a descriptor is of. */
 struct look_file {

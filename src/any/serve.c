@@ -13,6 +13,7 @@
 
 #define WAITS (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WAIT_AFTER)
 #define FLAGS_ARGUMENT 3 /* of sync_file_range */
+#define WHOLE_FILES 8    /* that are tried for a process that has not written to any */
 
 struct job {
 	struct seccomp_notif *call;
@@ -104,16 +105,21 @@ static struct watched_file *hold(const struct job *job)
 	return file;
 }
 
+static void visit(const struct job *job, struct watched_file *file)
+{
+	if (!pace_before(&file->process->pace, &job->task->pace, &file->handle, file->fd,
+			 PACE_SLEEP))
+		job->task->pace.charged_bytes = 0;
+}
+
 static void pause_for(const struct job *job)
 {
 	struct watched_file *file = hold(job);
 
 	if (!file)
 		return;
-	if (is_paced(file) && pace_due(&job->task->pace, &file->handle) &&
-	    !pace_before(&file->process->pace, &job->task->pace, &file->handle, file->fd,
-			 PACE_SLEEP))
-		job->task->pace.charged_bytes = 0;
+	if (is_paced(file) && pace_due(&job->task->pace, &file->handle))
+		visit(job, file);
 	note(job, file);
 	watched_drop(file);
 }
@@ -134,19 +140,46 @@ static void begin_sync(const struct job *job)
 	watched_drop(file);
 }
 
-/* Nothing says what it writes: what the task dirtied is charged to what it wrote to last. */
+/* A file that the process may write to, where it has not been seen to. */
+static struct watched_file *find_whole(const struct job *job)
+{
+	struct watched_task *task = job->task;
+	struct watched_file *file = task->process->last;
+	int number;
+
+	for (int nth = 0; !(file && is_paced(file)) && nth < WHOLE_FILES; nth++) {
+		number = look_nth_writable(task->thread, task->descriptors, nth);
+		if (number < 0)
+			break;
+		file = watched_look(task, number);
+	}
+	return file && is_paced(file) ? file : NULL;
+}
+
+/*
+ * No argument says what it writes: what the process dirtied, by whichever thread (io_uring has its
+ * own), is charged to what it wrote to last.
+ */
 static void pause_whole(const struct job *job)
 {
-	struct watched_file *file = job->task->process->last;
+	struct watched_process *process = job->task->process;
 	struct pace_task *task = &job->task->pace;
+	struct watched_file *file;
+	uint64_t own_bytes = watched_new_dirt(job->task);
+	uint64_t others_bytes = watched_others_dirt(process);
 
-	if (!file || !is_paced(file))
+	if (!(own_bytes + others_bytes + task->charged_bytes))
+		return;
+	file = find_whole(job);
+	if (!file)
 		return;
 	watched_hold(file);
-	pace_charge(task, &file->handle, watched_new_dirt(job->task));
-	if (pace_due(task, &file->handle) &&
-	    !pace_before(&file->process->pace, task, &file->handle, file->fd, PACE_SLEEP))
-		task->charged_bytes = 0;
+	process->last = file;
+	file->used_ns = kernel_now_ns();
+	pace_charge(task, &file->handle, own_bytes);
+	pace_charge_others(task, &file->handle, others_bytes);
+	if (pace_due(task, &file->handle) || task->owed_bytes >= task->poll_bytes)
+		visit(job, file);
 	watched_drop(file);
 }
 

@@ -138,7 +138,8 @@ static void attach(const struct conf *conf, const char *totals_path)
 static int wait_events(int poll_fd, struct epoll_event *events)
 {
 	uint64_t now_ns = kernel_now_ns();
-	uint64_t wake_ns = min_u64(fiber_next_ns(), tidy_step(now_ns));
+	uint64_t tidy_ns = tidy_step(now_ns);
+	uint64_t wake_ns = min_u64(fiber_next_ns(), tidy_ns);
 	uint64_t span_ns = sub_u64(wake_ns, now_ns);
 	struct timespec span = {
 		.tv_sec = (time_t)(span_ns / WP_SEC(1)),
@@ -153,6 +154,9 @@ static void see_end(struct watched_process *process, int poll_fd)
 {
 	epoll_ctl(poll_fd, EPOLL_CTL_DEL, process->pidfd, NULL);
 	process->ended = true;
+	/* Why: who sleeps for it keeps its files open. */
+	if (process->users)
+		fiber_wake_all();
 	watched_finish(process, &process->tail);
 	watched_forget(process);
 }
@@ -189,8 +193,18 @@ static void look_out(int poll_fd)
 			inhabited = see(&events[i], poll_fd) && inhabited;
 		fiber_run_due(kernel_now_ns());
 	}
-	while (watched_processes)
-		see_end(watched_processes, poll_fd);
+}
+
+static void end_all(void)
+{
+	struct watched_process *process;
+
+	for (process = watched_processes; process; process = process->next)
+		process->ended = true;
+	fiber_wake_all();
+	fiber_run_due(kernel_now_ns());
+	for (process = watched_processes; process; process = process->next)
+		watched_finish(process, &process->tail);
 }
 
 _Noreturn void supervise(const struct conf *conf, const char *totals_path, int channel)
@@ -216,5 +230,6 @@ _Noreturn void supervise(const struct conf *conf, const char *totals_path, int c
 		_exit(1);
 	close(channel);
 	look_out(poll_fd);
+	end_all();
 	_exit(0);
 }

@@ -190,6 +190,18 @@ uint64_t watched_new_dirt(struct watched_task *task)
 	return sub_u64(task->dirtied_bytes, before_bytes);
 }
 
+uint64_t watched_others_dirt(struct watched_process *process)
+{
+	uint64_t known_bytes = process->gone_bytes + process->others_bytes;
+	uint64_t new_bytes;
+
+	for (struct watched_task *task = process->tasks; task; task = task->sibling)
+		known_bytes += task->dirtied_bytes;
+	new_bytes = sub_u64(look_process_bytes(process->process), known_bytes);
+	process->others_bytes += new_bytes;
+	return new_bytes;
+}
+
 /*
  * Why from the counts: who asks to copy 8 EiB copies what there is; and who was interrupted, or
  * has a full device, less than it asked for.

@@ -54,6 +54,8 @@ struct watched_process {
 	bool finished; /* its books are closed, or about to be */
 	unsigned users;
 	uint64_t gone_bytes; /* dirtied by tasks that ended */
+	uint64_t
+		others_bytes; /* by threads that make no calls of their own, and charged */
 	struct watched_file *files;
 	struct watched_file *last; /* written to; for calls that name none */
 	struct watched_task *tasks;
@@ -77,6 +79,9 @@ struct watched_task *watched_renewed(struct watched_task *task);
 
 /* Count anew; returns what is more than at the last time. */
 uint64_t watched_new_dirt(struct watched_task *task);
+
+/* What threads of the process that never come by dirtied since the last time: io_uring's. */
+uint64_t watched_others_dirt(struct watched_process *process);
 
 /* The descriptor's file if it is still the one that is known and open, else NULL. */
 struct watched_file *watched_known(struct watched_task *task, int number);

@@ -8,6 +8,9 @@
 
 unsigned watched_open;
 
+/* What all pipes and sockets are: nobody remembers them. */
+static struct watched_file nothing = { .fd = -1, .handle.backing.kind = BACKING_NONE };
+
 void watched_hold(struct watched_file *file)
 {
 	file->users++;
@@ -103,13 +106,16 @@ static bool is_paced(const struct watched_file *file)
 
 struct watched_file *watched_known(struct watched_task *task, int number)
 {
-	struct watched_file *file = find_file(task->process, number);
+	struct watched_file *file;
 	struct look_file seen;
 
-	if (!file || (is_paced(file) && file->fd < 0) ||
-	    !look_at(task->descriptors, number, &seen) || !is_same(file, &seen))
+	if (!look_at(task->descriptors, number, &seen))
 		return NULL;
-	return file;
+	if (!seen.pacable)
+		return &nothing;
+	file = find_file(task->process, number);
+	return file && is_same(file, &seen) && (file->fd >= 0 || !is_paced(file)) ? file :
+										    NULL;
 }
 
 static void open_file(struct watched_file *file, const struct watched_task *task)
