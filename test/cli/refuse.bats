@@ -166,6 +166,7 @@ not a number; allowed: from 640K to 1T" -D /:max_bytes=1 touch ran
 @test "a static program is refused" {
 	make_program static -static
 	refused 125 "./static: a static program" ./static
+	refused 125 "(--any paces it, --best-effort runs it unpaced)" ./static
 	make_program pie -static-pie
 	refused 125 "./pie: a static program" ./pie
 }

@@ -59,6 +59,33 @@ kill $sleeper
 wait $sleeper 2>/dev/null
 lab_remove "$LAB_DEV"
 
+# --- one supervisor, two devices -----------------------------------------------------------
+
+# Seconds of a copy to the second device while another waits for the first.
+beside_slow()
+{
+	local slow_dev slow_mnt
+
+	lab_make ext4 100 1048576 || bail_out "$LAB_WHY"
+	slow_dev=$LAB_DEV slow_mnt=$LAB_MNT
+	lab_make ext4 100 52428800 || bail_out "$LAB_WHY"
+	lab_forget
+	# shellcheck disable=SC2016 # the inner shell's
+	"${any[@]}" bash -c '"$0" "$1" "$2/a" 65536 & sleep 2
+		start=${EPOCHREALTIME/./}
+		"$0" "$1" "$3/a" 65536
+		echo $(((${EPOCHREALTIME/./} - start) / 1000000))
+		jobs -r | wc -l
+		kill %1' "$copy" "$LAB_TMP/small" "$slow_mnt" "$LAB_MNT" >"$LAB_TMP/beside"
+	lab_remove "$LAB_DEV"
+	lab_remove "$slow_dev"
+}
+
+beside_slow
+compare "a copy of 12 MB to 50 MB/s beside one to 1 MB/s, whole seconds" \
+	"$(head -n 1 "$LAB_TMP/beside")" le 2
+is "the other still waits" "$(tail -n 1 "$LAB_TMP/beside")" 1
+
 # --- beside an fsync loop -----------------------------------------------------------------
 
 ARM_KNOWN=1
