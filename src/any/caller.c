@@ -5,6 +5,7 @@
 #include "any/caller.h"
 
 #include "any/fiber.h"
+#include "any/look.h"
 #include "host/kernel.h"
 
 static struct caller now;
@@ -66,6 +67,15 @@ uint64_t kernel_thread_dirtied_bytes(void)
 {
 	watched_new_dirt(now.task);
 	return now.task->dirtied_bytes;
+}
+
+struct kernel_io kernel_thread_io(void)
+{
+	struct kernel_io io = { .dirtied_bytes = kernel_thread_dirtied_bytes() };
+
+	if (!now.task->blind)
+		io.read_bytes = look_read_bytes(now.task->counts);
+	return io;
 }
 
 uint64_t kernel_process_dirtied_bytes(void)

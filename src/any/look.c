@@ -116,6 +116,17 @@ int64_t look_dirtied_bytes(int counts)
 	return value_of(text, "\nwrite_bytes:", 10, &bytes) ? (int64_t)bytes : -EBADF;
 }
 
+uint64_t look_read_bytes(int counts)
+{
+	char text[512];
+	uint64_t bytes = 0;
+
+	return read_text(counts, text, sizeof(text)) &&
+			       value_of(text, "\nread_bytes:", 10, &bytes) ?
+		       bytes :
+		       0;
+}
+
 bool look_has_signal(pid_t thread)
 {
 	char text[4096];

@@ -29,6 +29,9 @@ uint64_t look_process_bytes(pid_t process);
 /* Bytes dirtied or written directly, from its counts; a negative errno (-ESRCH: it is gone). */
 int64_t look_dirtied_bytes(int counts);
 
+/* What it read from block devices, 0 where that can not be told. */
+uint64_t look_read_bytes(int counts);
+
 /* Has it a signal that would be handled if it did not wait for us? */
 bool look_has_signal(pid_t thread);
 
