@@ -54,7 +54,7 @@ run_unit_tests()
 
 tree()
 {
-	find "$root" \( -path "$root/build" -o -path "$root/.git" \) -prune -o -newer "$tmp" -print
+	find "$root" \( -path "$root/build" -o -path "$root/_*" -o -path "$root/.git" \) -prune -o -newer "$tmp" -print
 }
 
 before=$(tree)
