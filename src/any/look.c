@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,17 +128,22 @@ uint64_t look_read_bytes(int counts)
 		       0;
 }
 
+#define BIT(signal) (UINT64_C(1) << ((signal)-1))
+
 bool look_has_signal(pid_t thread)
 {
 	char text[4096];
 	uint64_t own = 0, shared = 0, blocked = 0, caught = 0;
+	/* Why: nobody needs them at once, and the runtime of Go sends one to all its threads. */
+	const uint64_t patient =
+		BIT(SIGURG) | BIT(SIGCHLD) | BIT(SIGWINCH) | BIT(SIGCONT);
 
 	return read_of(thread, "status", text, sizeof(text)) &&
 	       value_of(text, "\nSigPnd:", 16, &own) &&
 	       value_of(text, "\nShdPnd:", 16, &shared) &&
 	       value_of(text, "\nSigBlk:", 16, &blocked) &&
 	       value_of(text, "\nSigCgt:", 16, &caught) &&
-	       ((own | shared) & caught & ~blocked);
+	       ((own | shared) & caught & ~blocked & ~patient);
 }
 
 /* ---------------------------------------------------------------------- files -- */

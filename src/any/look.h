@@ -32,7 +32,7 @@ int64_t look_dirtied_bytes(int counts);
 /* What it read from block devices, 0 where that can not be told. */
 uint64_t look_read_bytes(int counts);
 
-/* Has it a signal that would be handled if it did not wait for us? */
+/* Has it a signal that would be handled if it did not wait for us? One that is in a hurry. */
 bool look_has_signal(pid_t thread);
 
 /* The @nth of a thread's descriptors that a file may be written by; -1: there are no more. */

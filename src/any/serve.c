@@ -32,13 +32,17 @@ void serve_begin(struct notify *a_notify, bool books)
 	keeps_books = books;
 }
 
-/* Signal: the call would wait for a handler's signal, too; the pause ends, the debt stays. */
+/*
+ * Signal: a handler would wait with the call; so the pause ends, the debt stays. Who exits has no
+ * handlers any more.
+ */
 static bool still_waits(void *what)
 {
 	const struct job *job = what;
 
-	return !tidy_hurries() && notify_waits(notify, job->call) &&
-	       !look_has_signal(job->task->thread);
+	if (tidy_hurries() || !notify_waits(notify, job->call))
+		return false;
+	return job->kind->class == CALL_EXIT || !look_has_signal(job->task->thread);
 }
 
 static uint64_t argument(const struct job *job, int number)

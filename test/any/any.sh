@@ -198,6 +198,8 @@ sleep 0.5
 kill -TERM $copy
 wait $copy 2>/dev/null
 is "a signal ends a paused program" $? 143
+until_true is_gone writepace-any
+is "and its supervisor" "$(ours writepace-any; ours writepace-guard)" ""
 
 # A file system that is served from inside.
 mkdir below above
