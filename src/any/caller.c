@@ -44,17 +44,12 @@ void caller_sleep_until(uint64_t wake_ns)
 	now = own;
 }
 
-static bool may_sleep(void)
-{
-	return fiber_inside() && now.waits && now.waits(now.what);
-}
-
 bool kernel_sleep_ns(uint64_t span_ns)
 {
-	if (!may_sleep())
+	if (!fiber_inside() || !now.waits)
 		return false;
 	caller_sleep_until(kernel_now_ns() + span_ns);
-	return may_sleep();
+	return now.waits(now.what);
 }
 
 /* A pause is cut by those that are there when it wakes: kernel_sleep_ns() says so. */

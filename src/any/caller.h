@@ -10,7 +10,7 @@
 
 struct caller {
 	struct watched_task *task;
-	/* May its pause go on? Asked after each step; NULL = it does not sleep. */
+	/* May its pause go on? Asked after each step; NULL = it must not sleep. */
 	bool (*waits)(void *what);
 	void *what;
 };

@@ -108,17 +108,22 @@ uint64_t tidy_step(uint64_t now_ns)
 	return step_ns;
 }
 
+/* Without sleeping: nobody else must change the lists meanwhile. */
 static void close_idle(void)
 {
+	struct caller before;
+
 	for (struct watched_process *process = watched_processes; process;
 	     process = process->next) {
 		for (struct watched_file *file = process->files; file;
 		     file = file->next) {
 			if (file->fd < 0 || file->users)
 				continue;
+			before = caller_set((struct caller){ .task = &process->tail });
 			watched_hold(file);
 			watched_close(file, &process->tail);
 			watched_drop(file);
+			caller_restore(before);
 		}
 	}
 }
