@@ -295,6 +295,16 @@ static uint64_t held_bps(const struct control *control, uint64_t others_bps,
 		       speed_bps / 4);
 }
 
+/*
+ * Held, and most units found the device with nothing to do: if little completed, then because little was
+ * started in time, by whoever got no processor. Taken for a slower device, it would be given
+ * ever less.
+ */
+static bool is_waiting(const struct control *control)
+{
+	return control->held_bps && control->spacing.clear_epochs;
+}
+
 static void speed_update(struct control *control, const struct window_sample *window,
 			 uint64_t others_bps, const struct bounds *bounds)
 {
@@ -303,8 +313,8 @@ static void speed_update(struct control *control, const struct window_sample *wi
 		.written_bytes = window->written_bytes,
 		.others_bps = others_bps,
 		.held_bps = control->held_bps,
-		.saturated =
-			window->busy && control->bandwidth.avg_bps && !control->stalled,
+		.saturated = window->busy && control->bandwidth.avg_bps &&
+			     !control->stalled && !is_waiting(control),
 		.moving = control->moving,
 		.edge = window->edge,
 	};
@@ -314,6 +324,9 @@ static void speed_update(struct control *control, const struct window_sample *wi
 	if (speed_step(&control->speed, &speed))
 		set_bandwidth(control, sub_u64(control->speed.bps, others_bps));
 	control->held_bps = held_bps(control, others_bps, bounds);
+	/* what was clear then proves nothing now */
+	if (!control->held_bps != !held)
+		control->spacing.clear_epochs = 0;
 	/* a probe that was under way would go on for good */
 	if (control->held_bps && !held)
 		window_hold_anew(&control->window);
