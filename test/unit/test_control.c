@@ -349,6 +349,27 @@ TEST(headroom_takes_a_writer_that_wants_less_for_no_slower_device)
 	assert_int_equal(device.control.speed.bps, 10000000);
 }
 
+/* A unit every 10 ms, so many of eight of which find the device busy. */
+static void run_starts(struct device *device, uint64_t busy_of_8, uint64_t rate_bps)
+{
+	for (uint64_t i = 0; i < 1000; i++) {
+		device->sample.starts++;
+		device->sample.busy_starts += i % 8 < busy_of_8;
+		run(device, WP_MS(10), rate_bps);
+	}
+}
+
+/* Little completes as little was started in time; the device had done all before. */
+TEST(headroom_takes_late_starts_for_no_slower_device)
+{
+	struct device device = held();
+
+	run_starts(&device, 3, 4000000);
+	assert_int_equal(device.control.speed.bps, 10000000);
+	run_starts(&device, 7, 4000000);
+	assert_near(device.control.speed.bps, 4000000, 100000);
+}
+
 TEST(window_shrinks_to_the_latency_target_at_once)
 {
 	struct device device = known(10000000);
@@ -607,6 +628,7 @@ int main(void)
 		cmocka_unit_test(headroom_follows_a_device_that_is_slower_than_that),
 		cmocka_unit_test(
 			headroom_takes_a_writer_that_wants_less_for_no_slower_device),
+		cmocka_unit_test(headroom_takes_late_starts_for_no_slower_device),
 		cmocka_unit_test(window_shrinks_to_the_latency_target_at_once),
 		cmocka_unit_test(window_is_not_judged_while_the_device_is_idle),
 		cmocka_unit_test(units_that_find_the_device_free_are_spread_less),
