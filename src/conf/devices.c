@@ -159,17 +159,21 @@ static bool take_entry(struct conf_device *device, struct part entry, struct tex
 	if (what.at == what.end)
 		return refuse_form(why, entry);
 	if (!copy(device->what, sizeof(device->what), what))
-		return refuse(why, what, "...: a path of more than 255 bytes");
+		return refuse(why, what,
+			      "...: a path of more than 255 bytes; allowed are 255");
 	/* Why: each program of a command may begin in another folder. */
 	if (*device->what != '/' && !is_numbers(device->what))
-		return refuse(why, what, ": neither an absolute path nor MAJOR:MINOR");
+		return refuse(why, what,
+			      ": neither an absolute path nor MAJOR:MINOR; "
+			      "these are allowed");
 	device->max_ratio_ppm = ALL_PPM;
 	while (rest.at < rest.end) {
 		if (!take_setting(device, take_part(&rest, ','), why))
 			return false;
 	}
 	if (device->min_ratio_ppm > device->max_ratio_ppm)
-		return refuse(why, entry, ": min_ratio is above max_ratio");
+		return refuse(why, entry,
+			      ": min_ratio is above max_ratio; allowed: at most that");
 	return true;
 }
 

@@ -107,7 +107,7 @@ bool unit_parse(const struct unit *units, const char *suffix, const char *string
 		return false;
 	whole = take_whole(&string);
 	if (*string == '.') {
-		if (!is_digit(*++string))
+		if (units == unit_none || !is_digit(*++string))
 			return false;
 		fraction = take_fraction(&string);
 	}

@@ -17,7 +17,7 @@ struct unit {
 extern const struct unit unit_durations[]; /* -> nanoseconds */
 extern const struct unit unit_bytes[];     /* -> bytes; letters in any case */
 extern const struct unit unit_percents[];  /* -> per mille */
-extern const struct unit unit_none[];      /* a plain number */
+extern const struct unit unit_none[];      /* a plain number, without a fraction */
 
 /*
  * digits [ . digits ] unit [ @suffix ] -> @value, UINT64_MAX where it does not fit.

@@ -92,6 +92,21 @@ not a number; allowed: from 640K to 1T" -D /:max_bytes=1 touch ran
 	refused 125 "WRITEPACE_LATENCY=50: not a time" touch ran
 }
 
+@test "every key refuses a bad value, wherever it comes from" {
+	mkdir -p config
+	while IFS='"' read -r _ variable _ _ _ option _; do
+		printf '%s=a/b\n' "$variable" >config/writepace.conf
+		refused 125 "config/writepace.conf:1: $variable=a/b: " touch ran
+		[[ ${stderr_lines[0]} == *allowed* ]] || complain "nothing allowed"
+		rm config/writepace.conf
+		export "$variable=a/b"
+		refused 125 "$variable=a/b: " touch ran
+		unset "$variable"
+		[ "$option" ] || continue
+		refused 125 "--$option: $variable=a/b: " "--$option=a/b" touch ran
+	done < <(grep '^KEY(' "$BATS_TEST_DIRNAME/../../src/conf/keys.def")
+}
+
 @test "an unknown variable is refused" {
 	export WRITEPACE_DRIAN=1s
 	refused 125 "WRITEPACE_DRIAN=1s: no such setting; allowed: " touch ran

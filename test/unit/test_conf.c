@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -460,6 +461,76 @@ static void a_complaint_names_key_value_and_what_is_allowed(void **state)
 				  "number with %, from 0% to 90% (such as 50%)");
 }
 
+/* What no key of the kind takes. */
+#define NO_NUMBERS \
+	"x", "-1", "+1s", " 1s", "1s ", "1 s", "1e3s", "0x10", ".5s", "1.s", "1,5s", "a/b"
+#define NO_TIMES NO_NUMBERS, "5", "1m", "1d", "1S", "1%", "1sec", "99999999999999999999h"
+#define NO_SIZES NO_NUMBERS, "1X", "1KK", "1K/h", "1%", "99999999999999999999T"
+#define NO_WORDS "a/b", "2", "-1", "yes", "on", "true", "off|auto", "sqrt|", "00", " 0"
+
+static const struct {
+	const char *variable;
+	const char *values[32];
+} bad[] = {
+	{ "WRITEPACE_DRAIN", { NO_TIMES, "0", "auto", "9ms", "3601s" } },
+	{ "WRITEPACE_LATENCY", { NO_TIMES, "0", "auto", "999us", "10001ms" } },
+	{ "WRITEPACE_HEADROOM", { NO_NUMBERS, "5", "5s", "50.1%", "51%", "none" } },
+	{ "WRITEPACE_SYNC_HOLD", { NO_TIMES, "auto", "999us", "1001ms" } },
+	{ "WRITEPACE_RATE", { NO_SIZES, "auto", "63K", "1025G/s", "1" } },
+	{ "WRITEPACE_LIMIT", { NO_SIZES, "none", "639K", "1025G", "0", "64M/s" } },
+	{ "WRITEPACE_BURST", { NO_SIZES, "auto", "none", "1025G" } },
+	{ "WRITEPACE_BACKGROUND", { NO_NUMBERS, "auto", "50", "90.1%", "100%" } },
+	{ "WRITEPACE_PERIOD", { NO_TIMES, "99ms", "3601s", "none" } },
+	{ "WRITEPACE_WEIGHT", { NO_NUMBERS, "0", "10001", "1%", "1s", "1.5", "none" } },
+	{ "WRITEPACE_TASK_LIMIT", { NO_WORDS, "root", "SQRT", "0" } },
+	{ "WRITEPACE_ONLY", { "a/b", "/", "cp,/bin/dd" } },
+	{ "WRITEPACE_SKIP", { "a/b", "/", "cp,/bin/dd" } },
+	{ "WRITEPACE_SEGMENT",
+	  { "a/b", ".", "..", ".a", "a b", "a\n", "\xc3\xa4", "a*",
+	    "123456789012345678901234567890123" } },
+	{ "WRITEPACE_DEVICE",
+	  { "a/b", "/", "/:", ":max_bytes=2M", "/:max_bytes",
+	    "/:max_bytes=", "/:MAX_BYTES=2M", "/:max_bytes=639K", "/:max_bytes=1025G",
+	    "/:bandwidth=63K", "/:bandwidth=fast", "/:min_ratio=101", "/:max_ratio=-1",
+	    "/:min_ratio=100", "/:min_ratio=50,max_ratio=49", "tmp:max_bytes=2M",
+	    "/a:min_ratio=50;/b:min_ratio=50", "/a:min_ratio=99.9;/b:min_ratio=0.1" } },
+	{ "WRITEPACE_HELPER", { NO_WORDS, "on", "AUTO", "0" } },
+	{ "WRITEPACE_STATS", { NO_WORDS } },
+	{ "WRITEPACE_VERBOSE", { NO_WORDS } },
+	{ "WRITEPACE_DISABLE", { NO_WORDS } },
+};
+
+#define BAD (sizeof(bad) / sizeof(bad[0]))
+
+/* It begins with key and value, and says what would do; nothing else has changed. */
+static void assert_refused(const char *variable, const char *value)
+{
+	struct conf before = fresh();
+	struct conf conf = fresh();
+	char line[WP_CONF_LINE_BYTES];
+	char begin[128];
+
+	if (conf_set(&conf, variable, value, line))
+		fail_msg("%s=%s is taken", variable, value);
+	snprintf(begin, sizeof(begin), "%s=%.20s", variable, value);
+	if (value[strcspn(value, "\n")])
+		begin[strlen(begin) - 1] = '?';
+	if (strncmp(line, begin, strlen(begin)) != 0 || !strstr(line, "allowed"))
+		fail_msg("%s=%s: %s", variable, value, line);
+	assert_memory_equal(&conf, &before, sizeof(conf));
+}
+
+static void every_key_refuses_with_its_name_the_value_and_what_is_allowed(void **state)
+{
+	(void)state;
+	assert_int_equal(BAD, conf_key_count);
+	for (size_t key = 0; key < BAD; key++) {
+		assert_string_equal(bad[key].variable, conf_keys[key].variable);
+		for (size_t i = 0; bad[key].values[i]; i++)
+			assert_refused(bad[key].variable, bad[key].values[i]);
+	}
+}
+
 static void a_long_or_wild_value_stays_one_short_line(void **state)
 {
 	struct conf conf = fresh();
@@ -686,6 +757,8 @@ int main(void)
 		cmocka_unit_test(limits_are_included_and_nothing_beyond),
 		cmocka_unit_test(numbers_beyond_64_bits_do_not_wrap),
 		cmocka_unit_test(a_complaint_names_key_value_and_what_is_allowed),
+		cmocka_unit_test(
+			every_key_refuses_with_its_name_the_value_and_what_is_allowed),
 		cmocka_unit_test(a_long_or_wild_value_stays_one_short_line),
 		cmocka_unit_test(names_are_short_words_without_a_leading_dot),
 		cmocka_unit_test(program_lists_have_255_bytes_and_no_path),
