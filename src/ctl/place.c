@@ -13,6 +13,7 @@
 
 #include "base/foreign.h"
 #include "helper/blockstat.h"
+#include "helper/mounts.h"
 #include "helper/read.h"
 #include "host/locate.h"
 
@@ -56,47 +57,6 @@ static void name_block(struct place *place)
 
 /* ---------------------------------------------------------------- mounts ---- */
 
-struct mount {
-	uint64_t number;
-	char point[PATH_MAX];
-	char type[32];
-	char source[PATH_MAX];
-};
-
-/* \040 and its like back to what they stand for. */
-static void unescape(char *text)
-{
-	char *out = text;
-
-	for (; *text; text++) {
-		unsigned code;
-
-		if (*text == '\\' && sscanf(text + 1, "%3o", &code) == 1) {
-			*out++ = (char)code;
-			text += 3;
-		} else {
-			*out++ = *text;
-		}
-	}
-	*out = '\0';
-}
-
-static bool parse_mount(const char *line, struct mount *mount)
-{
-	const char *rest = strstr(line, " - ");
-	unsigned of_major;
-	unsigned of_minor;
-
-	if (!rest ||
-	    sscanf(line, "%*u %*u %u:%u %*s %4095s", &of_major, &of_minor,
-		   mount->point) != 3 ||
-	    sscanf(rest, " - %31s %4095s", mount->type, mount->source) != 2)
-		return false;
-	unescape(mount->point);
-	mount->number = makedev(of_major, of_minor);
-	return true;
-}
-
 /*
  * Why two numbers: a file on btrfs has the one of its subvolume, mountinfo that of the file
  * system. Why not asked of others: a stat may wait for a server that is gone.
@@ -118,17 +78,15 @@ static bool is_of(const struct mount *mount, const struct place *place)
 static bool each_mount(bool (*each)(const struct mount *mount, void *opaque),
 		       void *opaque)
 {
-	FILE *file = fopen("/proc/self/mountinfo", "re");
+	struct mounts mounts;
 	struct mount mount;
-	char *line = NULL;
-	size_t bytes = 0;
 	bool more = true;
 
-	while (file && more && getline(&line, &bytes, file) > 0)
-		more = !parse_mount(line, &mount) || each(&mount, opaque);
-	free(line);
-	if (file)
-		fclose(file);
+	if (!mounts_open(&mounts, "", "self"))
+		return true;
+	while (more && mounts_next(&mounts, &mount))
+		more = each(&mount, opaque);
+	mounts_close(&mounts);
 	return more;
 }
 

@@ -87,7 +87,7 @@ static const char *skip_fields(const char *at, int count)
 {
 	for (; at && count; count--) {
 		at = strchr(at, ' ');
-		at += at != NULL;
+		at = at ? at + 1 : NULL;
 	}
 	return at;
 }
