@@ -173,30 +173,35 @@ struct wp_file {
 	uint64_t reserved[5];
 };
 
-/* What a person set while programs run (writepacectl set), 0 = nothing; replaced. */
+/* What a person set while programs run (writepacectl set): src/shm/setting; replaced. */
+struct wp_setting {
+	uint64_t value; /* 0 = nothing */
+	uint64_t seal;  /* not that of the value: damage, nothing is set */
+};
+
 struct wp_device_setting {
-	uint64_t rate_bps;
-	uint64_t max_bytes;
-	uint64_t reserved[6];
+	struct wp_setting rate_bps;
+	struct wp_setting max_bytes;
+	uint64_t reserved[4];
 };
 
 struct wp_settings {
-	uint64_t limit_bytes; /* over all devices */
-	uint64_t drain_ns;
-	uint64_t reserved[6];
+	struct wp_setting limit_bytes; /* over all devices */
+	struct wp_setting drain_ns;
+	uint64_t reserved[4];
 	struct wp_device_setting devices[WP_DEVICES];
 };
 
 /* What a task tells those who look: its sums, and its last verdict. Written by it alone. */
 struct wp_note {
-	uint64_t id;         /* of the task whose note it is, and its start */
-	uint64_t start_ns;   /* other ones than in the slot of the task: not its note */
-	uint64_t set_weight; /* by writepacectl, 0 = nothing */
+	uint64_t id;       /* of the task whose note it is, and its start */
+	uint64_t start_ns; /* other ones than in the slot of the task: not its note */
+	struct wp_setting set_weight; /* by writepacectl */
 	uint64_t charged_bytes;
 	uint64_t uncovered_bytes;
 	uint64_t sleeps;
 	uint64_t slept_ns;
-	uint64_t reserved[4];
+	uint64_t reserved[3];
 	uint64_t verdicts;                  /* counted, when the words are written */
 	uint64_t verdict[WP_VERDICT_WORDS]; /* struct verdict */
 };

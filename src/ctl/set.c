@@ -20,6 +20,7 @@
 #include "conf/unit.h"
 #include "ctl/view.h"
 #include "shm/device.h"
+#include "shm/setting.h"
 
 enum what { WHAT_ALL, WHAT_DEVICE, WHAT_PROCESS };
 
@@ -30,7 +31,7 @@ struct target {
 	uint32_t pid;
 };
 
-/* A word of the segment that may be set, and the key whose rules its value follows. */
+/* A setting of the segment, and the key whose rules its value follows. */
 struct setting {
 	const char *name;
 	enum what what;
@@ -138,10 +139,10 @@ static bool put(struct writer *writer, size_t base)
 {
 	for (size_t i = 0; i < writer->count; i++) {
 		const struct change *change = &writer->changes[i];
+		struct wp_setting setting = setting_of(change->value);
 
-		if (pwrite(writer->fd, &change->value, sizeof(change->value),
-			   (off_t)(base + change->setting->offset)) !=
-		    sizeof(change->value))
+		if (pwrite(writer->fd, &setting, sizeof(setting),
+			   (off_t)(base + change->setting->offset)) != sizeof(setting))
 			return false;
 	}
 	writer->written++;
@@ -283,8 +284,8 @@ static int reset_all(const struct ctl *ctl)
 
 		target.what = WHAT_DEVICE;
 		for (size_t slot = 0; slot < WP_DEVICES; slot++) {
-			if (!copy->settings.devices[slot].rate_bps &&
-			    !copy->settings.devices[slot].max_bytes)
+			if (!copy->settings.devices[slot].rate_bps.value &&
+			    !copy->settings.devices[slot].max_bytes.value)
 				continue;
 			target.text = "device";
 			place_of(device_number(&copy->devices[slot]), &target.place);
@@ -294,7 +295,7 @@ static int reset_all(const struct ctl *ctl)
 		for (size_t slot = 0; slot < WP_TASKS; slot++) {
 			struct view_task task;
 
-			if (!copy->notes[slot].set_weight ||
+			if (!copy->notes[slot].set_weight.value ||
 			    !view_living_task(&sight, &sight.segments[i], slot, &task))
 				continue;
 			target.text = "process";

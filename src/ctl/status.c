@@ -8,6 +8,7 @@
 #include "ctl/view.h"
 #include "helper/memory.h"
 #include "helper/read.h"
+#include "shm/setting.h"
 
 struct status {
 	size_t tasks;
@@ -117,6 +118,8 @@ static void put_row(struct table *table, const struct sight *sight,
 		    const struct view_segment *segment)
 {
 	const struct wp_segment *copy = segment->copy;
+	uint64_t limit_bytes = setting_value(&copy->settings.limit_bytes);
+	uint64_t drain_ns = setting_value(&copy->settings.drain_ns);
 	struct status status = sum_up(sight, segment);
 	struct kernel_lines kernel = read_kernel();
 
@@ -136,8 +139,8 @@ static void put_row(struct table *table, const struct sight *sight,
 	table_number(table, status.uncovered_bytes);
 	table_number(table, kernel_limit_bytes(sight, segment));
 	table_number(table, pressure_q10(sight, segment));
-	table_number_if(table, copy->settings.limit_bytes, copy->settings.limit_bytes);
-	table_number_if(table, copy->settings.drain_ns, copy->settings.drain_ns);
+	table_number_if(table, limit_bytes, limit_bytes);
+	table_number_if(table, drain_ns, drain_ns);
 	table_number(table, kernel.dirty_bytes);
 	table_number(table, kernel.threshold_bytes);
 	table_number(table, kernel.background_bytes);
@@ -175,6 +178,9 @@ static void print_head(const struct view_segment *segment, const struct status *
 static void print_limits(const struct sight *sight, const struct view_segment *segment,
 			 const struct status *status)
 {
+	const struct wp_settings *settings = &segment->copy->settings;
+	uint64_t limit_bytes = setting_value(&settings->limit_bytes);
+	uint64_t drain_ns = setting_value(&settings->drain_ns);
 	uint64_t factor_q10 = pressure_q10(sight, segment);
 	char one[HUMAN_BYTES];
 	char other[HUMAN_BYTES];
@@ -190,12 +196,10 @@ static void print_limits(const struct sight *sight, const struct view_segment *s
 	if (status->uncovered_bytes)
 		printf("  uncovered    %s dirtied past the library\n",
 		       human_bytes(one, status->uncovered_bytes));
-	if (segment->copy->settings.limit_bytes)
-		printf("  set          limit %s\n",
-		       human_bytes(one, segment->copy->settings.limit_bytes));
-	if (segment->copy->settings.drain_ns)
-		printf("  set          drain target %s\n",
-		       human_span(one, segment->copy->settings.drain_ns));
+	if (limit_bytes)
+		printf("  set          limit %s\n", human_bytes(one, limit_bytes));
+	if (drain_ns)
+		printf("  set          drain target %s\n", human_span(one, drain_ns));
 }
 
 static void print_segment(const struct sight *sight, const struct view_segment *segment)

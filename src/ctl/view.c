@@ -20,6 +20,7 @@
 #include "shm/device.h"
 #include "shm/note.h"
 #include "shm/segment.h"
+#include "shm/setting.h"
 #include "shm/sync.h"
 
 #define MEASURED_NS WP_SEC(1)
@@ -245,8 +246,8 @@ bool view_device(const struct sight *sight, const struct view_segment *segment,
 	device->orphan_bytes = word_level(&from->orphan_bytes);
 	device->share_q10 = share_q10(copy, from);
 	device->others_bps = from->others_bps;
-	device->set_rate_bps = copy->settings.devices[slot].rate_bps;
-	device->set_max_bytes = copy->settings.devices[slot].max_bytes;
+	device->set_rate_bps = setting_value(&copy->settings.devices[slot].rate_bps);
+	device->set_max_bytes = setting_value(&copy->settings.devices[slot].max_bytes);
 	device->active_ns = stamp_age_ns(from->look_ns, sight->now_ns);
 	device->holds = sync_holds(from, sight->now_ns);
 	device->others = sync_others_ns(from, 0) &&
@@ -301,8 +302,8 @@ static void see_note(const struct wp_note *note, struct view_task *task)
 	task->slept_ns = note->slept_ns;
 	task->verdicts = note->verdicts;
 	task->judged = note_get(note, &task->verdict);
-	if (note->set_weight)
-		task->weight = note->set_weight;
+	if (setting_value(&note->set_weight))
+		task->weight = setting_value(&note->set_weight);
 }
 
 bool view_task(const struct sight *sight, const struct view_segment *segment, size_t slot,

@@ -64,6 +64,15 @@ static _Noreturn void become_helper(const char *path)
 	_exit(0);
 }
 
+/* One that is found damaged is private from then on. */
+static void attach(struct segment *segment, const char *name)
+{
+	segment_attach(segment, name);
+	if (segment->state == SEGMENT_SHARED && segment_ready(segment) &&
+	    segment->state != SEGMENT_SHARED)
+		segment_renew(segment, name);
+}
+
 void start_helper(const char *path, const char *segment_name, uint64_t pid)
 {
 	static struct segment segment;
@@ -71,7 +80,7 @@ void start_helper(const char *path, const char *segment_name, uint64_t pid)
 	/* Why: who is the first of its namespace gets every orphan for a child, a helper too. */
 	if (pid <= INIT_PID)
 		return;
-	segment_attach(&segment, segment_name);
+	attach(&segment, segment_name);
 	/*
 	 * Order: the task first, then the look for a helper. One that leaves does the opposite, so
 	 * either it finds our task and stays, or we find it gone (helper/main.c).

@@ -10,6 +10,7 @@
 #include "pace/slow.h"
 #include "shm/device.h"
 #include "shm/file.h"
+#include "shm/setting.h"
 
 #define DRAIN_MIN_NS WP_MS(10)
 #define DRAIN_MAX_NS WP_SEC(3600)
@@ -30,12 +31,12 @@ static void see_others(struct slow *slow)
 		slow->bounds.kernel_bytes = kernel_bytes;
 }
 
-/* What a person set for all since the program began; damage must not stop anybody. */
+/* What a person set for all since the program began. */
 static void see_settings(struct slow *slow)
 {
 	const struct wp_settings *settings = &slow->process->segment.map->settings;
-	uint64_t limit_bytes = word_read(&settings->limit_bytes);
-	uint64_t drain_ns = word_read(&settings->drain_ns);
+	uint64_t limit_bytes = setting_value(&settings->limit_bytes);
+	uint64_t drain_ns = setting_value(&settings->drain_ns);
 
 	if (limit_bytes)
 		slow->bounds.ceiling_bytes = max_u64(limit_bytes, LIMITS_ROOM_BYTES);
@@ -132,6 +133,7 @@ static void locate_slots(struct slow *slow, struct wp_segment *map)
 		return;
 	slow->hidden = slow->handle->backing.unseen && is_hidden(slow, map, device);
 	slow->flush.device = &map->devices[device_real_slot(map, device)];
+	slow->device_key = word_read(&slow->flush.device->key);
 	if (!file_is(map, file, device, handle->backing.inode))
 		file = file_slot(map, device, handle->backing.inode);
 	if (file >= 0)
@@ -182,8 +184,8 @@ static void see_device_setting(struct slow *slow)
 	struct wp_segment *map = slow->process->segment.map;
 	const struct wp_device_setting *setting =
 		&map->settings.devices[slow->flush.device - map->devices];
-	uint64_t rate_bps = word_read(&setting->rate_bps);
-	uint64_t max_bytes = word_read(&setting->max_bytes);
+	uint64_t rate_bps = setting_value(&setting->rate_bps);
+	uint64_t max_bytes = setting_value(&setting->max_bytes);
 
 	if (rate_bps)
 		slow->bounds.rate_bps = max_u64(rate_bps, RATE_MIN_BPS);

@@ -10,6 +10,7 @@
 #include "shm/device.h"
 #include "shm/file.h"
 #include "shm/note.h"
+#include "shm/setting.h"
 #include "shm/sync.h"
 #include "shm/task.h"
 #include "shm/turn.h"
@@ -32,7 +33,7 @@
 
 uint64_t slow_weight(const struct slow *slow)
 {
-	uint64_t set_weight = slow->note ? word_read(&slow->note->set_weight) : 0;
+	uint64_t set_weight = slow->note ? setting_value(&slow->note->set_weight) : 0;
 
 	return set_weight ? min_u64(set_weight, WEIGHT_MAX) : slow->process->weight;
 }
@@ -378,7 +379,8 @@ bool slow_sleep(struct slow *slow, uint64_t until_ns)
 	word_add(&slow->process->totals.slept_ns, slow->now_ns - before_ns);
 	if (slow->note)
 		word_add(&slow->note->slept_ns, slow->now_ns - before_ns);
-	if (word_read(&slow->process->retired))
+	if (word_read(&slow->process->retired) ||
+	    word_read(&slow->flush.device->key) != slow->device_key)
 		return false;
 	if (kernel_signals_pending() & ~pending)
 		interrupted = let_breathe(slow);

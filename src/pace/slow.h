@@ -19,6 +19,7 @@ struct slow {
 	struct pace_handle *handle;
 	struct wp_file *file;    /* its entry, NULL where there is none to be had */
 	struct flush_file flush; /* file is NULL too where we can not look at it */
+	uint64_t device_key;     /* another one there by now: damage, or another device */
 	bool hidden;             /* nobody can look at it */
 	struct flush_file
 		other; /* looked after as well; file is NULL while there is none */

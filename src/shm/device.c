@@ -13,8 +13,33 @@
 #define STAT_FRESH_NS WP_SEC(1)
 #define CREDIT_NS WP_SEC(2)
 #define ORPHAN_LIFE_NS WP_SEC(35)
+#define UNUSED_NS WP_SEC(600) /* its place may be another's, where there is no other */
 
 _Static_assert(CONTROL_WORDS <= WP_CONTROL_WORDS, "struct control outgrew its place");
+
+/*
+ * Damage fills the table with devices that there never were, and none of them would ever go. Who
+ * has been looked after by nobody for so long makes room, as if it had never been there.
+ */
+static int renewed_slot(struct wp_segment *segment, uint64_t key)
+{
+	uint64_t now_ns = word_read(&segment->header.sweep_ns);
+
+	for (int slot = 0; slot < (int)DEVICE_SLOTS; slot++) {
+		uint64_t *words = (uint64_t *)&segment->devices[slot];
+		uint64_t seen = word_read(&segment->devices[slot].key);
+
+		if (stamp_age_ns(word_read(&segment->devices[slot].look_ns), now_ns) <
+			    UNUSED_NS ||
+		    !word_replace(&segment->devices[slot].key, seen, key))
+			continue;
+		for (size_t i = 1; i < sizeof(struct wp_device) / sizeof(*words); i++)
+			word_write(&words[i], 0);
+		word_write(&segment->devices[slot].look_ns, now_ns);
+		return slot;
+	}
+	return -1;
+}
 
 int device_slot(struct wp_segment *segment, uint64_t device_number)
 {
@@ -31,7 +56,7 @@ int device_slot(struct wp_segment *segment, uint64_t device_number)
 		if (seen == key || word_read(word) == key)
 			return (int)slot;
 	}
-	return -1;
+	return renewed_slot(segment, key);
 }
 
 int device_find(const struct wp_segment *segment, uint64_t device_number)
@@ -300,6 +325,11 @@ static void mend_control(struct control *control, const struct control_sample *s
 		    sample->dirtied_bytes);
 	mend_sample(&control->window.epoch_ns, &control->window.epoch_written_bytes,
 		    sample->now_ns, sample->written_bytes);
+	mend_sample(&control->fall_stamp_ns, &control->fall_written_bytes, sample->now_ns,
+		    sample->written_bytes);
+	if (control->speed.begin_ns)
+		mend_sample(&control->speed.begin_ns, &control->speed.begin_written_bytes,
+			    sample->now_ns, sample->written_bytes);
 	control->window.hold_ns = min_u64(control->window.hold_ns, WINDOW_HOLD_MAX_NS);
 }
 

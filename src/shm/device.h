@@ -16,7 +16,10 @@
 /* Slots in use. Why one less: a file's key holds slot + 1 in eight bits. */
 #define DEVICE_SLOTS (WP_DEVICES - 1)
 
-/* Slot of the device with this number, claimed where it is new; -1 when the table is full. */
+/*
+ * Slot of the device with this number, claimed where it is new: a free one, else one that nobody
+ * has used for ten minutes; -1 when there is none.
+ */
 int device_slot(struct wp_segment *segment, uint64_t device_number);
 
 /* The same without claiming one: -1 for a device that nobody has paced. */

@@ -22,6 +22,7 @@ static uint64_t first_probe(uint64_t key)
 	return (key * UINT64_C(0x9e3779b97f4a7c15)) >> 51;
 }
 
+/* Below WP_DEVICES; -1: of none. */
 static int key_device_slot(uint64_t key)
 {
 	return (int)(key >> 56) - 1;
@@ -223,6 +224,15 @@ static void mend(uint64_t *sum, uint64_t *found_before, uint64_t found)
 	*found_before = found;
 }
 
+/* Bytes of no file, or of one on no device, are damage: the entry would never be idle. */
+static void forget_nobodys(struct wp_file *file)
+{
+	if (word_read_relaxed(&file->accounted_bytes))
+		word_write(&file->accounted_bytes, 0);
+	if (word_read_relaxed(&file->inflight_bytes))
+		word_write(&file->inflight_bytes, 0);
+}
+
 /* One pass over the files: lend what is silent, add up what is not. */
 static void sweep_files(struct wp_segment *segment, uint64_t now_ns)
 {
@@ -232,8 +242,10 @@ static void sweep_files(struct wp_segment *segment, uint64_t now_ns)
 		int device_slot = key_device_slot(key);
 		struct wp_device *device;
 
-		if (!key || device_slot < 0 || device_slot >= (int)WP_DEVICES)
+		if (device_slot < 0) {
+			forget_nobodys(file);
 			continue;
+		}
 		device = &segment->devices[device_real_slot(segment, device_slot)];
 		if (file_is_silent(file, now_ns) && (word_read(&file->accounted_bytes) ||
 						     word_read(&file->inflight_bytes)))
@@ -282,14 +294,14 @@ void file_sweep(struct wp_segment *segment, uint64_t now_ns)
 {
 	uint64_t last_ns = word_read(&segment->header.sweep_ns);
 
-	if (stamp_age_ns(last_ns, now_ns) < SWEEP_NS)
+	/* Why not with the usual slack: a sweep too many costs little, none for that long a lot. */
+	if (sub_u64(now_ns, last_ns) < SWEEP_NS && sub_u64(last_ns, now_ns) < SWEEP_NS)
 		return;
 	if (!word_replace(&segment->header.sweep_ns, last_ns, now_ns))
 		return;
 	sweep_files(segment, now_ns);
 	sum_devices(segment, now_ns);
-	for (uint64_t slot = 0; slot < WP_DEVICES; slot++) {
-		if (word_read(&segment->devices[slot].key))
-			mend_device(&segment->devices[slot]);
-	}
+	/* Why also what has no key: somebody may be at it, and its key be damaged. */
+	for (uint64_t slot = 0; slot < WP_DEVICES; slot++)
+		mend_device(&segment->devices[slot]);
 }

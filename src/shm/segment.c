@@ -220,6 +220,42 @@ bool segment_ready(struct segment *segment)
 	return segment->state != SEGMENT_NONE;
 }
 
+/* Of our size and yet not ours: other layouts have other names or sizes. */
+static bool is_damaged(const char *path)
+{
+	struct wp_segment *map = open_existing(path);
+	struct stat st;
+	bool damaged;
+
+	if (!map)
+		return false;
+	damaged = !lstat(path, &st) && st.st_size == (off_t)sizeof(*map) &&
+		  !header_is_ours(&map->header);
+	munmap(map, sizeof(*map));
+	return damaged;
+}
+
+void segment_renew_in(struct segment *segment, const char *directory, const char *name)
+{
+	char path[PATH_BYTES];
+
+	/* Why looked at again: another may have been quicker. */
+	if (directory_is_ours(directory) &&
+	    segment_path(path, sizeof(path), directory, name) && is_damaged(path))
+		sys_call(SYS_unlinkat, AT_FDCWD, path, 0);
+	if (segment->map)
+		munmap(segment->map, sizeof(struct wp_segment));
+	segment_attach_in(segment, directory, name);
+}
+
+void segment_renew(struct segment *segment, const char *name)
+{
+	char directory[PATH_BYTES];
+
+	find_directory(directory, sizeof(directory));
+	segment_renew_in(segment, directory, name);
+}
+
 bool segment_is_helped(const struct wp_segment *map, uint64_t now_ns)
 {
 	return stamp_age_ns(word_read(&map->header.helper_ns), now_ns) <= HELPER_FRESH_NS;

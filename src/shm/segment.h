@@ -38,6 +38,13 @@ void segment_attach_in(struct segment *segment, const char *directory, const cha
 /* True when the mapping may be used; false for good once its header was found damaged. */
 bool segment_ready(struct segment *segment) WP_MUST_CHECK;
 
+/*
+ * A file of ours whose header is damaged serves nobody who comes: another takes its name, and
+ * @segment is attached to that. For who starts programs; opens files.
+ */
+void segment_renew(struct segment *segment, const char *name);
+void segment_renew_in(struct segment *segment, const char *directory, const char *name);
+
 /* Is what the helper wrote into the header of this moment? A silent one's words are not used. */
 bool segment_is_helped(const struct wp_segment *map, uint64_t now_ns);
 

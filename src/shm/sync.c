@@ -15,15 +15,21 @@ static void note(struct wp_device *device, uint64_t process, uint64_t now_ns)
 	word_add(&device->syncs, 1);
 }
 
-void sync_begins(struct wp_device *device, uint64_t process, uint64_t hold_ns,
-		 uint64_t now_ns)
+/* Others have gone on for less than they were held. Longer than any hold is damage. */
+static bool is_early(const struct wp_device *device, uint64_t now_ns)
 {
 	uint64_t begin_ns = word_read(&device->hold_begin_ns);
 	uint64_t end_ns = word_read(&device->hold_end_ns);
+	uint64_t held_ns = min_u64(sub_u64(end_ns, begin_ns), SYNC_HOLD_MAX_NS);
 
+	return stamp_age_ns(end_ns, now_ns) < held_ns;
+}
+
+void sync_begins(struct wp_device *device, uint64_t process, uint64_t hold_ns,
+		 uint64_t now_ns)
+{
 	note(device, process, now_ns);
-	if (sync_holds(device, now_ns) ||
-	    sub_u64(now_ns, end_ns) < sub_u64(end_ns, begin_ns))
+	if (sync_holds(device, now_ns) || is_early(device, now_ns))
 		return;
 	word_write(&device->hold_begin_ns, now_ns);
 	word_write(&device->hold_end_ns, now_ns + hold_ns);

@@ -20,6 +20,8 @@
 #include "shm/device.h"
 #include "shm/file.h"
 #include "shm/segment.h"
+#include "shm/setting.h"
+#include "shm/sync.h"
 #include "shm/task.h"
 
 #define NOW WP_SEC(1000)
@@ -282,6 +284,8 @@ static void assert_learns(struct wp_device *device, uint64_t *word)
 	assert_true(control.window.epoch_ns <= NOW + WP_SEC(10));
 	assert_int_not_equal(control.window.phase, WINDOW_START);
 	assert_true(control.spacing.epoch_ns <= NOW + WP_SEC(10));
+	assert_true(control.fall_stamp_ns <= NOW + WP_SEC(10));
+	assert_near(control.speed.bps, expected.speed.bps, WP_MIB(1));
 }
 
 TEST(device_learns_whatever_lies_ahead)
@@ -297,6 +301,10 @@ TEST(device_learns_whatever_lies_ahead)
 		offsetof(struct control, window.epoch_written_bytes),
 		offsetof(struct control, spacing.epoch_ns),
 		offsetof(struct control, spacing.epoch_written_bytes),
+		offsetof(struct control, fall_stamp_ns),
+		offsetof(struct control, fall_written_bytes),
+		offsetof(struct control, speed.begin_ns),
+		offsetof(struct control, speed.begin_written_bytes),
 	};
 	struct wp_device device = { 0 };
 
@@ -319,6 +327,76 @@ TEST(hold_of_a_window_is_bounded)
 	device_step(&device, &standard, NOW + WP_SEC(11));
 	device_control(&device, &control);
 	assert_true(control.window.hold_ns <= WINDOW_HOLD_MAX_NS);
+}
+
+/* A hold that ended ahead, or lasted for hours, keeps nobody from the next one. */
+TEST(a_sync_is_first_whatever_the_last_hold_was)
+{
+	static const struct {
+		uint64_t begin_ns;
+		uint64_t end_ns;
+	} holds[] = {
+		{ NOW - WP_SEC(9), AHEAD },      { 0, NOW - WP_SEC(2) },
+		{ AHEAD, AHEAD + WP_SEC(1) },    { UINT64_MAX, UINT64_MAX },
+		{ NOW + WP_SEC(1), UINT64_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(holds) / sizeof(holds[0]); i++) {
+		struct wp_device device = { .hold_begin_ns = holds[i].begin_ns,
+					    .hold_end_ns = holds[i].end_ns };
+
+		sync_begins(&device, 1, WP_MS(100), NOW);
+		assert_true(sync_holds(&device, NOW + WP_MS(50)));
+		assert_false(sync_holds(&device, NOW + WP_MS(101)));
+	}
+}
+
+TEST(setting_without_its_seal_is_nobodys_word)
+{
+	static const uint64_t values[] = { 1, 65536, WP_GIB(1), UINT64_MAX };
+	struct wp_setting setting = { 0 };
+	uint64_t seed = 5;
+
+	assert_int_equal(setting_value(&setting), 0);
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		setting = setting_of(values[i]);
+		assert_true(setting_value(&setting) == values[i]);
+		setting.value ^= UINT64_C(1) << i * 16;
+		assert_int_equal(setting_value(&setting), 0);
+		setting = (struct wp_setting){ values[i], values[i] };
+		assert_int_equal(setting_value(&setting), 0);
+	}
+	for (int i = 0; i < 1000000; i++) {
+		setting.value = next_random(&seed) >> (i & 63);
+		setting.seal = next_random(&seed);
+		assert_int_equal(setting_value(&setting), 0);
+	}
+}
+
+/* Full of what never was: the first that comes finds a place all the same. */
+static void devices_that_never_were_make_room(void **state)
+{
+	struct wp_segment *segment = *state;
+	int slot;
+
+	segment->header.sweep_ns = NOW;
+	for (size_t i = 0; i < WP_DEVICES; i++) {
+		segment->devices[i].key = 1000 + i;
+		segment->devices[i].look_ns = NOW - WP_SEC(599);
+	}
+	assert_int_equal(device_slot(segment, 5), -1);
+	segment->devices[70].look_ns = AHEAD;
+	segment->devices[70].alias = 3;
+	segment->devices[70].outstanding_bytes = 12345;
+	segment->devices[80].look_ns = NOW - WP_SEC(600);
+	slot = device_slot(segment, 5);
+	assert_int_equal(slot, 70);
+	assert_int_equal(device_number(&segment->devices[70]), 5);
+	assert_int_equal(device_real_slot(segment, 70), 70);
+	assert_int_equal(segment->devices[70].outstanding_bytes, 0);
+	assert_int_equal(device_slot(segment, 5), 70);
+	assert_int_equal(device_slot(segment, 6), 80);
+	assert_int_equal(device_slot(segment, 7), -1);
 }
 
 static void turn_ahead_is_due(void **state)
@@ -394,6 +472,9 @@ int main(void)
 		ON_SEGMENT(device_looked_at_ahead_is_not_in_use),
 		cmocka_unit_test(device_learns_whatever_lies_ahead),
 		cmocka_unit_test(hold_of_a_window_is_bounded),
+		cmocka_unit_test(a_sync_is_first_whatever_the_last_hold_was),
+		cmocka_unit_test(setting_without_its_seal_is_nobodys_word),
+		ON_SEGMENT(devices_that_never_were_make_room),
 		ON_SEGMENT(turn_ahead_is_due),
 		ON_SEGMENT(file_seen_ahead_is_silent),
 		ON_SEGMENT(head_looked_at_ahead_is_looked_at_again),

@@ -368,6 +368,98 @@ TEST(link_is_not_followed)
 	assert_int_equal(access(real, F_OK), -1);
 }
 
+/* What it is linked to is somebody's work: of the right size, mode and owner. */
+TEST(link_to_another_file_leaves_that_alone)
+{
+	struct segment segment;
+	char real[128];
+	char byte = 0;
+	int fd;
+
+	place_file(sizeof(struct wp_segment));
+	snprintf(real, sizeof(real), "%s/work", directory);
+	fd = open(path, O_RDWR);
+	assert_int_equal(pwrite(fd, "work", 4, 0), 4);
+	assert_int_equal(link(path, real), 0);
+	segment = attach("");
+	assert_true(segment_ready(&segment));
+	assert_int_equal(segment.state, SEGMENT_PRIVATE);
+	memset(segment.map, 1, sizeof(*segment.map));
+	assert_int_equal(pread(fd, &byte, 1, 0), 1);
+	assert_int_equal(byte, 'w');
+	for (off_t at = 4; at < (off_t)sizeof(struct wp_segment); at += 997) {
+		assert_int_equal(pread(fd, &byte, 1, at), 1);
+		assert_int_equal(byte, 0);
+	}
+	close(fd);
+	detach(&segment);
+}
+
+TEST(deleted_while_used_it_goes_on_and_others_have_another)
+{
+	struct segment segment = attach("");
+	struct segment other;
+
+	assert_int_equal(unlink(path), 0);
+	word_write(&segment.map->devices[7].key, 99);
+	other = attach("");
+	assert_int_equal(other.state, SEGMENT_SHARED);
+	assert_true(segment_ready(&segment) && segment_ready(&other));
+	assert_int_equal(word_read(&segment.map->devices[7].key), 99);
+	assert_int_equal(word_read(&other.map->devices[7].key), 0);
+	detach(&segment);
+	detach(&other);
+}
+
+/* Another layout is larger, or says another version: left alone, and so are we. */
+TEST(two_layouts_at_once_do_not_meet)
+{
+	struct segment segment = attach("");
+	struct segment second;
+
+	segment.map->header.version = WP_LAYOUT_VERSION + 1;
+	segment.map->header.segment_bytes += 4096;
+	assert_int_equal(truncate(path, sizeof(struct wp_segment) + 4096), 0);
+	second = attach("");
+	assert_true(segment_ready(&second));
+	assert_int_equal(second.state, SEGMENT_PRIVATE);
+	word_write(&second.map->devices[7].key, 99);
+	assert_int_equal(word_read(&segment.map->devices[7].key), 0);
+	assert_int_equal(segment.map->header.version, WP_LAYOUT_VERSION + 1);
+	detach(&segment);
+	detach(&second);
+}
+
+TEST(damaged_one_is_renewed_by_who_starts_programs)
+{
+	struct segment segment = attach("");
+	struct segment second = attach("");
+	struct stat before;
+	struct stat after;
+
+	segment.map->header.magic ^= 1;
+	assert_int_equal(stat(path, &before), 0);
+	assert_true(segment_ready(&second));
+	assert_int_equal(second.state, SEGMENT_PRIVATE);
+	segment_renew_in(&second, directory, "");
+	assert_int_equal(second.state, SEGMENT_SHARED);
+	assert_true(segment_ready(&second));
+	assert_int_equal(second.state, SEGMENT_SHARED);
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_not_equal(after.st_ino, before.st_ino);
+	detach(&segment);
+	/* and not twice, nor one of another layout */
+	segment_renew_in(&second, directory, "");
+	assert_int_equal(stat(path, &before), 0);
+	assert_int_equal(after.st_ino, before.st_ino);
+	second.map->header.version++;
+	assert_int_equal(truncate(path, sizeof(struct wp_segment) + 4096), 0);
+	segment_renew_in(&second, directory, "");
+	assert_int_equal(stat(path, &before), 0);
+	assert_int_equal(after.st_ino, before.st_ino);
+	detach(&second);
+}
+
 TEST(what_is_no_file_is_not_used)
 {
 	assert_int_equal(mkfifo(path, 0600), 0);
@@ -506,6 +598,48 @@ TEST(full_file_system_is_private_and_no_sigbus)
 	assert_int_equal(status, 0);
 }
 
+/*
+ * In a container of its own, as far as the segment is concerned: what is below /run and /dev/shm
+ * is new, and then neither is there to be written to.
+ */
+static int attach_in_container(void)
+{
+	struct segment first;
+	struct segment second;
+
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("own", "/dev/shm", "tmpfs", 0, "size=8m,mode=1777") ||
+	    (!access("/run/user", F_OK) &&
+	     mount("own", "/run/user", "tmpfs", 0, "size=64k,mode=0755")))
+		return 77;
+	segment_attach(&first, "");
+	segment_attach(&second, "");
+	if (first.state != SEGMENT_SHARED || second.state != SEGMENT_SHARED)
+		return 1;
+	word_write(&first.map->devices[0].key, 7);
+	if (word_read(&second.map->devices[0].key) != 7)
+		return 2;
+	if (umount2("/dev/shm", MNT_DETACH) ||
+	    mount("no", "/dev/shm", "tmpfs", MS_RDONLY, "size=8m"))
+		return 3;
+	segment_attach(&first, "");
+	return first.state == SEGMENT_PRIVATE && segment_ready(&first) ? 0 : 4;
+}
+
+TEST(container_has_a_segment_of_its_own_or_none)
+{
+	int status = 0;
+
+	if (!fork())
+		_exit(attach_in_container());
+	wait(&status);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		print_message("# no tmpfs can be mounted here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
 #define IN_DIRECTORY(test) \
 	cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
 
@@ -527,11 +661,16 @@ int main(void)
 		IN_DIRECTORY(directory_of_somebody_else_is_not_used),
 		IN_DIRECTORY(short_file_is_not_used),
 		IN_DIRECTORY(link_is_not_followed),
+		IN_DIRECTORY(link_to_another_file_leaves_that_alone),
+		IN_DIRECTORY(deleted_while_used_it_goes_on_and_others_have_another),
+		IN_DIRECTORY(two_layouts_at_once_do_not_meet),
+		IN_DIRECTORY(damaged_one_is_renewed_by_who_starts_programs),
 		IN_DIRECTORY(what_is_no_file_is_not_used),
 		IN_DIRECTORY(damaged_header_is_found_at_the_first_use),
 		IN_DIRECTORY(same_pid_in_many_namespaces_shares_one),
 		IN_DIRECTORY(temporary_file_of_another_is_left_alone),
 		IN_DIRECTORY(full_file_system_is_private_and_no_sigbus),
+		cmocka_unit_test(container_has_a_segment_of_its_own_or_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
