@@ -128,8 +128,9 @@ static bool step(struct tail *tail, const struct helper *helper,
 	int64_t left_bytes = look_and_start(helper, tail, &pace, &look);
 
 	if (left_bytes < 0) {
-		/* Closed, gone, or not for us to read: nobody need try again. */
+		/* Closed, gone, not for us to read or to start: nobody need try again. */
 		word_replace(&file->holder, holder, 0);
+		file_abandon(file, device_of(tail, helper), now_ns);
 		return false;
 	}
 	tail->seen_ns = now_ns;

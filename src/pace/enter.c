@@ -15,6 +15,7 @@
 #define DRAIN_MIN_NS WP_MS(10)
 #define DRAIN_MAX_NS WP_SEC(3600)
 #define RATE_MIN_BPS WP_KIB(64)
+#define REFUSED_NS WP_SEC(10)
 
 /* What the helper and the last sweep know of the whole. */
 static void see_others(struct slow *slow)
@@ -106,10 +107,22 @@ static bool is_hidden(const struct slow *slow, const struct wp_segment *map, int
 	       !segment_is_helped(map, slow->now_ns);
 }
 
+/*
+ * What we can not look at, or start, only the helper may. Why the second only for a while: it may
+ * have been one file's affair.
+ */
+static bool is_unseen(const struct slow *slow)
+{
+	uint64_t refused_ns = word_read(&slow->process->refused_ns);
+
+	return slow->handle->backing.unseen ||
+	       (refused_ns && slow->now_ns < refused_ns + REFUSED_NS);
+}
+
 /* Whoever needs a descriptor of the file finds ours. */
 static void hold_file(struct slow *slow, struct wp_file *file)
 {
-	bool unseen = slow->handle->backing.unseen;
+	bool unseen = is_unseen(slow);
 
 	slow->file = file;
 	slow->flush.file = unseen ? NULL : file;
@@ -131,7 +144,7 @@ static void locate_slots(struct slow *slow, struct wp_segment *map)
 
 	if (device < 0)
 		return;
-	slow->hidden = slow->handle->backing.unseen && is_hidden(slow, map, device);
+	slow->hidden = is_unseen(slow) && is_hidden(slow, map, device);
 	slow->flush.device = &map->devices[device_real_slot(map, device)];
 	slow->device_key = word_read(&slow->flush.device->key);
 	if (!file_is(map, file, device, handle->backing.inode))

@@ -80,7 +80,9 @@ struct pace_process {
 	uint64_t aside_bytes;          /* of its tasks, in all */
 	uint64_t files_closed;         /* with something outstanding */
 	uint64_t files_unlinked;       /* soon after they were written */
-	uint64_t retired; /* no system call of ours any more, not even out of a pause */
+	uint64_t
+		refused_ns; /* when the kernel last refused to start writeback, 0 = never */
+	uint64_t retired;   /* no system call of ours any more, not even out of a pause */
 	struct totals totals;         /* of this process */
 	struct totals *shared_totals; /* of the whole command, or NULL */
 	void (*forked)(void);         /* called once in each fork child that paces */

@@ -21,12 +21,11 @@
 #define WATCH_SLACK_NS WP_MS(2) /* who is woken late keeps the watch */
 #define SILENT_STEPS 16 /* the longer nothing completes, the longer until the next look */
 #define BREATH_NS WP_MS(5)
-#define JUMP_NS WP_MS(5) /* for so long after a jump out of a pause nobody pauses */
-#define BURST_UNIT_BYTES WP_MIB(1) /* what is let go starts in units of this */
-#define HEADROOM_AUTO_PM 30        /* smallest that lets the queue run empty */
-#define OTHERS_GONE_NS WP_SEC(3)   /* silent for so long */
-#define HELD_MAX_BYTES WP_MIB(1)   /* no stream's buffer is larger */
-#define STRAY_MAX_BYTES WP_MIB(1)  /* older ones are clean by now */
+#define JUMP_NS WP_MS(5)    /* for so long after a jump out of a pause nobody pauses */
+#define HEADROOM_AUTO_PM 30 /* smallest that lets the queue run empty */
+#define OTHERS_GONE_NS WP_SEC(3)  /* silent for so long */
+#define HELD_MAX_BYTES WP_MIB(1)  /* no stream's buffer is larger */
+#define STRAY_MAX_BYTES WP_MIB(1) /* older ones are clean by now */
 #define REST_NS WP_MS(250)
 #define WEIGHT_MAX 10000u
 #define PATIENCE_NS WP_MS(20) /* a device nobody looked after for longer ran idle */
@@ -151,11 +150,15 @@ void slow_take_dirt(struct slow *slow)
 	}
 }
 
-/* No entry, or a file that can not be asked: its bytes leave by the learned rate. */
+/*
+ * No entry, or a file that can not be asked: its bytes leave by the device's statistics, else by
+ * the learned rate.
+ */
 static void orphan_dirt(struct slow *slow)
 {
 	device_dirtied(slow->flush.device, slow->dirtied_bytes);
 	device_orphaned(slow->flush.device, slow->dirtied_bytes, slow->now_ns);
+	slow->blind_bytes += slow->dirtied_bytes;
 	slow->dirty_bytes = 0;
 }
 
@@ -230,43 +233,6 @@ void slow_settle(struct slow *slow)
 	slow->uncovered_bytes = 0;
 }
 
-static uint64_t service_ns(const struct slow *slow, uint64_t bytes)
-{
-	return bytes_to_ns(bytes, bandwidth_likely_bps(&slow->control.bandwidth));
-}
-
-void slow_push(struct slow *slow, uint64_t bytes)
-{
-	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
-
-	bytes = min_u64(bytes, slow->dirty_bytes);
-	pace.forced = true;
-	/* Why: less than a unit takes no more than its part of the turn. */
-	pace.interval_ns = mul_div(pace.interval_ns, min_u64(bytes, pace.unit_bytes),
-				   pace.unit_bytes);
-	if (slow->flush.file)
-		flush_start(&slow->flush, bytes, &pace);
-}
-
-void slow_let_go(struct slow *slow)
-{
-	uint64_t until_ns = slow->now_ns + slow->bounds.drain_ns;
-	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
-	uint64_t left_bytes = slow->dirty_bytes;
-
-	pace.forced = true;
-	pace.unit_bytes = BURST_UNIT_BYTES;
-	pace.interval_ns = service_ns(slow, pace.unit_bytes);
-	while (left_bytes && kernel_now_ns() < until_ns) {
-		int64_t started = flush_start(
-			&slow->flush, min_u64(left_bytes, pace.unit_bytes), &pace);
-
-		if (started <= 0)
-			return;
-		left_bytes = sub_u64(left_bytes, (uint64_t)started);
-	}
-}
-
 /* What is to be left to others; nothing while there are none. */
 static uint64_t headroom_pm(const struct slow *slow)
 {
@@ -287,17 +253,16 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
 	bool wanted;
 
-	pace.requeue = slow->process->conf.requeue;
 	slow->bounds.headroom_pm = headroom_pm(slow);
 	slow_settle(slow);
 	device_drain_orphans(device, bandwidth_likely_bps(&slow->control.bandwidth),
 			     slow->now_ns);
 	wanted = device_outstanding_bytes(device) > background_bytes;
-	if (slow->dirty_bytes && wanted)
-		flush_start(&slow->flush, slow->dirty_bytes, &pace);
+	if (wanted)
+		slow_start_due(slow);
 	slow_tend_other(slow, &pace, wanted);
 	device_looked(device, wanted,
-		      max_u64(PATIENCE_NS, 4 * service_ns(slow, pace.window_bytes)),
+		      max_u64(PATIENCE_NS, 4 * slow_service_ns(slow, pace.window_bytes)),
 		      slow->now_ns);
 	device_step(device, &slow->bounds, slow->now_ns);
 	device_control(device, &slow->control);
@@ -323,9 +288,9 @@ static uint64_t short_step_ns(const struct slow *slow)
 	uint64_t silent_ns = min_u64(stamp_age_ns(progress_ns, slow->now_ns),
 				     slow->now_ns - slow->since_ns);
 
-	return max_u64(
-		clamp_u64(service_ns(slow, unit_bytes) / 4, STEP_MIN_NS, STEP_MAX_NS),
-		silent_ns / SILENT_STEPS);
+	return max_u64(clamp_u64(slow_service_ns(slow, unit_bytes) / 4, STEP_MIN_NS,
+				 STEP_MAX_NS),
+		       silent_ns / SILENT_STEPS);
 }
 
 /* What is in flight must not count for longer than it is, and a turn is lost by who is away. */

@@ -37,6 +37,7 @@ struct slow {
 	uint64_t
 		uncovered_bytes; /* dirtied past all calls, on this file or another, not yet settled */
 	uint64_t dirty_bytes; /* of the file, not yet in flight */
+	uint64_t blind_bytes; /* of a file that can not be asked, not yet in flight */
 	uint64_t watch_ns;    /* our claim to look after the device, 0 = none */
 	uint64_t ceiling_ns;  /* under a ceiling of the rate: when to go on */
 	struct bounds bounds;
@@ -74,6 +75,12 @@ void slow_tend_other(struct slow *slow, const struct flush_pace *pace, bool want
 
 /* Give up the claim of that file on the window. */
 void slow_leave_other(struct slow *slow);
+
+/* How long the device takes for @bytes, as far as is known. */
+uint64_t slow_service_ns(const struct slow *slow, uint64_t bytes);
+
+/* Start what is due of the file; all of it where nobody can look at it. */
+void slow_start_due(struct slow *slow);
 
 /*
  * Start up to @bytes of the file at once, whatever window and spacing say; others wait for their
