@@ -118,6 +118,7 @@ static void every_second(struct state *state, uint64_t now_ns)
 {
 	memory_look(state->helper);
 	devices_look(&state->devices, state->helper);
+	tasks_sweep(state->helper);
 	file_sweep(state->helper->map, now_ns);
 }
 

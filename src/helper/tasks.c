@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "helper/tasks.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -60,6 +61,24 @@ static bool look_at(struct tasks *tasks, const struct helper *helper,
 		tasks->unknown = true;
 	}
 	return false;
+}
+
+/* Why one thread and not its process: those of a pool come and go while that lives. */
+static bool is_gone(uint64_t id)
+{
+	return sys_call(SYS_tgkill, id >> 32, id & UINT32_MAX, 0) == -ESRCH;
+}
+
+void tasks_sweep(const struct helper *helper)
+{
+	for (size_t slot = 0; slot < WP_TASKS; slot++) {
+		struct wp_task *task = &helper->map->tasks[slot];
+		uint64_t id = word_read_relaxed(&task->id);
+
+		if (id && word_read(&task->namespace_id) == helper->namespace_id &&
+		    is_gone(id))
+			word_replace(&task->id, id, 0);
+	}
 }
 
 void tasks_forget(struct tasks *tasks)

@@ -23,6 +23,9 @@ struct tasks {
 /* Does anybody live? Looks for another one to watch when the watched one has ended. */
 bool tasks_live(struct tasks *tasks, const struct helper *helper, uint64_t now_ns);
 
+/* Free the slots of tasks that are no more, as far as we can see who lives. */
+void tasks_sweep(const struct helper *helper);
+
 /* Watch nobody any more. */
 void tasks_forget(struct tasks *tasks);
 
