@@ -16,6 +16,18 @@
 
 #include "base/types.h"
 
+/*
+ * Behind each write to a shared word a test may stop, hold up or end the process: between two of
+ * them nobody else sees anything change. Nothing of it is in what is shipped.
+ */
+#ifdef WP_POINTS
+void order_point(void);
+#else
+static inline void order_point(void)
+{
+}
+#endif
+
 static inline uint64_t word_read(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
@@ -30,18 +42,25 @@ static inline uint64_t word_read_relaxed(const uint64_t *word)
 static inline void word_write(uint64_t *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+	order_point();
 }
 
 /* Returns the sum. A negative amount is added as its two's complement. */
 static inline uint64_t word_add(uint64_t *word, uint64_t amount)
 {
-	return __atomic_add_fetch(word, amount, __ATOMIC_SEQ_CST);
+	uint64_t sum = __atomic_add_fetch(word, amount, __ATOMIC_SEQ_CST);
+
+	order_point();
+	return sum;
 }
 
 /* Returns the value that was there. */
 static inline uint64_t word_exchange(uint64_t *word, uint64_t value)
 {
-	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+	uint64_t old = __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+
+	order_point();
+	return old;
 }
 
 /* A 32-bit word that others wait on by futex: changed so that it differs from what they saw. */
@@ -58,8 +77,11 @@ static inline uint32_t word32_read(const uint32_t *word)
 /* False: somebody else changed it from @old; nothing happened. */
 static inline bool word_replace(uint64_t *word, uint64_t old, uint64_t value)
 {
-	return __atomic_compare_exchange_n(word, &old, value, false, __ATOMIC_SEQ_CST,
-					   __ATOMIC_SEQ_CST);
+	bool done = __atomic_compare_exchange_n(word, &old, value, false,
+						__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+
+	order_point();
+	return done;
 }
 
 /*

@@ -2,7 +2,7 @@
 /*
  * Words of a segment, for the tests: peek FILE
  *
- *   helper=PID pressure_q10=N kernel_limit=BYTES periods=N dirtied_periods=N
+ *   helper=PID pressure_q10=N kernel_limit=BYTES periods=N dirtied_periods=N tasks=SLOTS
  *   device=M:m alias=M:m outstanding=BYTES written=BYTES stat_written=BYTES share=FRACTION
  *   bandwidth=B/s window=BYTES depth=N phase=N speed=B/s held=B/s
  */
@@ -46,6 +46,15 @@ static void print_device(const struct wp_segment *segment, const struct wp_devic
 	       control.window.phase, control.speed.bps, control.held_bps);
 }
 
+static unsigned used_tasks(const struct wp_segment *segment)
+{
+	unsigned used = 0;
+
+	for (size_t i = 0; i < WP_TASKS; i++)
+		used += segment->tasks[i].id != 0;
+	return used;
+}
+
 int main(int argc, char **argv)
 {
 	int fd = argc == 2 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
@@ -58,10 +67,10 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("helper=%" PRIu64 " pressure_q10=%" PRIu64 " kernel_limit=%" PRIu64
-	       " periods=%" PRIu64 " dirtied_periods=%" PRIu64 "\n",
+	       " periods=%" PRIu64 " dirtied_periods=%" PRIu64 " tasks=%u\n",
 	       segment->header.helper_id >> 32, segment->header.pressure_q10,
 	       segment->header.kernel_limit_bytes, segment->writeout.period,
-	       segment->dirtied.period);
+	       segment->dirtied.period, used_tasks(segment));
 	for (size_t i = 0; i < WP_DEVICES; i++) {
 		if (segment->devices[i].key)
 			print_device(segment, &segment->devices[i]);
