@@ -419,6 +419,30 @@ static void weights(void)
 	at_most("largest error of a share", most, 0.1);
 }
 
+/* Ten backups beside somebody's work: half of the device is left to that. */
+static void backups(void)
+{
+	double work;
+	double most = 0;
+
+	scale_add_device(&capped);
+	add_tasks(0, 11);
+	for (unsigned i = 1; i < 11; i++)
+		scale.tasks[i].weight = 10;
+	run(20);
+	mark_tasks();
+	run(60);
+	work = since_mark(0);
+	for (unsigned i = 1; i < 11; i++)
+		most = fmax(most, fabs(since_mark(i) / work - 1));
+	at_least("throughput by the device's",
+		 rate(0, WRITTEN, 100, now()) / rate_of_disk(0), 0.97);
+	at_most("largest error of a share", most, 0.1);
+	at_least("weight 100 beside ten of 10, of the device",
+		 (double)(scale.tasks[0].written_bytes - marks[0]) / 60 / rate_of_disk(0),
+		 0.45);
+}
+
 /* ------------------------------------------------------------------ several devices -- */
 
 static double periods(double seconds)
@@ -1368,6 +1392,7 @@ const struct scenario scenarios[] = {
 	{ "many-slow", "512 equal writers on 10 MB/s", many_slow },
 	{ "ten-slowest", "10 equal writers on 256 KB/s", ten_slowest },
 	{ "weights", "writers of weight 50, 100, 200, 400", weights },
+	{ "backups", "ten writers of weight 10 beside one of 100", backups },
 	{ "two-devices", "two devices 1:32, the load moves from the fast one",
 	  two_devices },
 	{ "four-devices", "four fast devices, readers disturb them in turns of 30 s",
