@@ -190,6 +190,44 @@ arm_fair()
 	lab_remove
 }
 
+# arm_weights FS RATE WARM_UP_S SPAN_S WEIGHT...: a paced dd of each weight; ARM[off] is the
+# largest error of a writer's part of the device, as a part of that.
+arm_weights()
+{
+	local fs=$1 rate=$2 warm_up=$3 span=$4
+	local pids=() weight i=0
+
+	shift 4
+	ARM=()
+	lab_make "$fs" "$(arm_device_mb $((rate * (warm_up + span) / 1048576)))" "$rate" ||
+		return
+	lab_forget
+	for weight; do
+		"$LAB_WRITEPACE" -w "$weight" dd if=/dev/zero of="$LAB_MNT/writer.$((i + 100))" \
+			bs=64k status=none &
+		pids[i++]=$!
+	done
+	lab_run sleep "$warm_up"
+	arm_sizes >"$LAB_TMP/before"
+	lab_run sleep "$span"
+	arm_sizes >"$LAB_TMP/after"
+	lab_cap 0
+	{ kill -KILL "${pids[@]}" && wait "${pids[@]}"; } 2>/dev/null
+	# shellcheck disable=SC2034
+	ARM[off]=$(printf '%s\n' "$@" | paste "$LAB_TMP/before" "$LAB_TMP/after" - | awk '
+		{ x[NR] = $2 - $1; weight[NR] = $3; sum += x[NR]; weights += $3 }
+		END {
+			for (i = 1; i <= NR && sum; i++) {
+				off = x[i] / sum * weights / weight[i] - 1
+				off = off < 0 ? -off : off
+				if (off > most)
+					most = off
+			}
+			printf "%s", sum ? sprintf("%.3f", most) : "nothing was written"
+		}')
+	lab_remove
+}
+
 # What the kernel counts as outstanding on the device, in bytes.
 arm_outstanding()
 {

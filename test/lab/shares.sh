@@ -23,4 +23,10 @@ for writers in $counts; do
 	compare "$writers writers: the device is theirs" "${ARM[writers_share]}" ge 0.9
 done
 
+[ "${WRITEPACE_LONG-}" ] || done_testing
+arm_weights ext4 $RATE 15 30 400 100 || bail_out "$LAB_WHY"
+compare "weights 400 and 100: error of a part" "${ARM[off]}" le 0.1
+arm_weights ext4 $RATE 15 60 100 10 10 10 10 10 10 10 10 10 10 || bail_out "$LAB_WHY"
+compare "weight 100 beside ten of 10: error of a part" "${ARM[off]}" le 0.15
+
 done_testing
