@@ -125,7 +125,6 @@ struct rule {
 static const struct rule rules[] = {
 #define KEY(field, variable, type, minimum, maximum, ...) \
 	{ offsetof(struct conf, field), type, minimum, maximum },
-#define HIDDEN KEY
 #include "conf/keys.def"
 #undef KEY
 };
@@ -133,7 +132,6 @@ static const struct rule rules[] = {
 const struct conf_key conf_keys[] = {
 #define KEY(field, variable, type, minimum, maximum, ...) { variable, __VA_ARGS__ },
 #include "conf/keys.def"
-#undef HIDDEN
 #undef KEY
 };
 
