@@ -140,7 +140,10 @@ struct wp_device {
 	uint64_t turn_ns;           /* its file came last */
 	uint64_t turn_wanted_ns;    /* last time another file wanted it */
 	uint64_t turn_wanted_bytes; /* the most that one of those has to start */
-	uint64_t reserved[1];
+	uint64_t busy_ns; /* replaced: when a start that was due last found it busy */
+	uint64_t
+		late_ns; /* counted: time lost as nobody came to start what was due, ever */
+	uint64_t reserved[7];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */
@@ -218,7 +221,7 @@ struct wp_segment {
 };
 
 _Static_assert(sizeof(struct wp_header) == 256, "layout");
-_Static_assert(sizeof(struct wp_device) == 1024, "layout");
+_Static_assert(sizeof(struct wp_device) == 1088, "layout");
 _Static_assert(sizeof(struct wp_task) == 64, "layout");
 _Static_assert(sizeof(struct wp_file) == 128, "layout");
 _Static_assert(sizeof(struct wp_note) == 320, "layout");

@@ -295,26 +295,18 @@ static uint64_t held_bps(const struct control *control, uint64_t others_bps,
 		       speed_bps / 4);
 }
 
-/*
- * Held, and most units found the device with nothing to do: if little completed, then because little was
- * started in time, by whoever got no processor. Taken for a slower device, it would be given
- * ever less.
- */
-static bool is_waiting(const struct control *control)
-{
-	return control->held_bps && control->spacing.clear_epochs;
-}
-
 static void speed_update(struct control *control, const struct window_sample *window,
-			 uint64_t others_bps, const struct bounds *bounds)
+			 const struct control_sample *sample, const struct bounds *bounds)
 {
+	uint64_t others_bps = sample->others_bps;
 	struct speed_sample speed = {
 		.now_ns = window->now_ns,
 		.written_bytes = window->written_bytes,
 		.others_bps = others_bps,
 		.held_bps = control->held_bps,
-		.saturated = window->busy && control->bandwidth.avg_bps &&
-			     !control->stalled && !is_waiting(control),
+		.late_ns = sample->late_ns,
+		.saturated =
+			window->busy && control->bandwidth.avg_bps && !control->stalled,
 		.moving = control->moving,
 		.edge = window->edge,
 	};
@@ -324,9 +316,6 @@ static void speed_update(struct control *control, const struct window_sample *wi
 	if (speed_step(&control->speed, &speed))
 		set_bandwidth(control, sub_u64(control->speed.bps, others_bps));
 	control->held_bps = held_bps(control, others_bps, bounds);
-	/* what was clear then proves nothing now */
-	if (!control->held_bps != !held)
-		control->spacing.clear_epochs = 0;
 	/* a probe that was under way would go on for good */
 	if (control->held_bps && !held)
 		window_hold_anew(&control->window);
@@ -371,7 +360,7 @@ void control_step(struct control *control, const struct control_sample *sample,
 		newcomer_step(control, sample);
 	bandwidth_update(control, sample);
 	watch_fall(control, &window);
-	speed_update(control, &window, sample->others_bps, bounds);
+	speed_update(control, &window, sample, bounds);
 	probe_update(control, sample, bounds);
 	burst_update(control, sample, bounds);
 	base_update(control, sample, bounds);

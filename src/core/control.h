@@ -87,6 +87,7 @@ struct control_sample {
 	uint64_t idle_ns;     /* when the device was last seen without work from us */
 	uint64_t starts;      /* units started, ever */
 	uint64_t busy_starts; /* those that found the device busy */
+	uint64_t late_ns;     /* time lost as nobody started what was due, ever */
 	uint64_t others_bps;  /* what others write there, 0 = unknown */
 };
 

@@ -22,23 +22,15 @@ uint64_t spacing_step(struct spacing *spacing, const struct spacing_sample *samp
 	uint64_t elapsed_ns = sample->now_ns - spacing->epoch_ns;
 	uint64_t rate_bps = rate_of(
 		sub_u64(sample->written_bytes, spacing->epoch_written_bytes), elapsed_ns);
-	uint64_t busy_starts = sub_u64(sample->busy_starts, spacing->epoch_busy_starts);
-	uint64_t starts = sub_u64(sample->starts, spacing->epoch_starts);
-	bool busy = busy_starts;
+	bool busy = sample->busy_starts != spacing->epoch_busy_starts;
 
 	if (!spacing->gain_q10)
 		spacing->gain_q10 = SPACING_GAIN_Q10;
-	if (elapsed_ns < SPACING_EPOCH_NS || (!busy && starts < SPACING_STARTS))
+	if (elapsed_ns < SPACING_EPOCH_NS ||
+	    (!busy && sample->starts - spacing->epoch_starts < SPACING_STARTS))
 		return 0;
 	begin_epoch(spacing, sample);
-	if (sample->held) {
-		/* Why half: a neighbour's sync delays a unit now and then. */
-		spacing->gain_q10 = SPACING_GAIN_Q10;
-		spacing->clear_epochs =
-			2 * busy_starts < starts ? spacing->clear_epochs + 1 : 0;
-		return 0;
-	}
-	if (busy) {
+	if (busy || sample->held) {
 		spacing->gain_q10 = SPACING_GAIN_Q10;
 		spacing->clear_epochs = 0;
 		return 0;

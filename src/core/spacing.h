@@ -25,8 +25,7 @@
 
 struct spacing {
 	uint64_t gain_q10;
-	uint64_t
-		clear_epochs; /* in a row without a start that found the device busy; held: with few */
+	uint64_t clear_epochs; /* in a row without a start that found the device busy */
 	uint64_t epoch_ns;
 	uint64_t epoch_starts;      /* of the device, ever, when the epoch began */
 	uint64_t epoch_busy_starts; /* those that found something in flight */

@@ -9,6 +9,7 @@ static void begin(struct speed *speed, const struct speed_sample *sample,
 {
 	speed->begin_ns = sample->now_ns;
 	speed->begin_written_bytes = sample->written_bytes;
+	speed->begin_late_ns = sample->late_ns;
 	speed->settled = settled;
 }
 
@@ -23,9 +24,15 @@ static void take(struct speed *speed, uint64_t rate_bps)
 		speed->bps = (3 * old_bps + rate_bps) / 4;
 }
 
-static bool keeps_up(const struct speed_sample *sample, uint64_t rate_bps)
+/* Does it take what it is given? */
+static bool keeps_up(const struct speed *speed, const struct speed_sample *sample,
+		     uint64_t rate_bps, uint64_t elapsed_ns)
 {
-	return sample->held_bps && rate_bps >= sample->held_bps - sample->held_bps / 32;
+	uint64_t late_ns = sub_u64(sample->late_ns, speed->begin_late_ns);
+	uint64_t given_bps = mul_div(sample->held_bps, sub_u64(elapsed_ns, late_ns),
+				     max_u64(elapsed_ns, 1));
+
+	return sample->held_bps && rate_bps >= given_bps - given_bps / 32;
 }
 
 /* Why not in a pause of the completions: what follows it belongs to the epoch, too. */
@@ -43,6 +50,7 @@ bool speed_step(struct speed *speed, const struct speed_sample *sample)
 	uint64_t rate_bps = rate_of(
 		sub_u64(sample->written_bytes, speed->begin_written_bytes), elapsed_ns);
 	bool settled = speed->settled;
+	bool kept_up;
 
 	if (!sample->saturated) {
 		speed->begin_ns = 0;
@@ -54,8 +62,9 @@ bool speed_step(struct speed *speed, const struct speed_sample *sample)
 	}
 	if (!is_over(sample, elapsed_ns, settled ? SPEED_EPOCH_NS : SPEED_SETTLE_NS))
 		return false;
+	kept_up = keeps_up(speed, sample, rate_bps, elapsed_ns);
 	begin(speed, sample, 1);
-	if (!settled || keeps_up(sample, rate_bps))
+	if (!settled || kept_up)
 		return false;
 	take(speed, rate_bps + sample->others_bps);
 	return true;

@@ -9,7 +9,8 @@
  * another.
  *
  * A device that is given less than it could take shows its speed only when it does not even take
- * that: then it has become slower.
+ * that: then it has become slower. What was given late, by callers that got no processor, was not
+ * given: taken for a slower device it would be given ever less.
  */
 #ifndef WP_CORE_SPEED_H
 #define WP_CORE_SPEED_H
@@ -23,6 +24,7 @@ struct speed {
 	uint64_t bps;      /* 0 = not known yet */
 	uint64_t begin_ns; /* of the epoch, 0 = not saturated */
 	uint64_t begin_written_bytes;
+	uint64_t begin_late_ns;
 	uint64_t settled; /* 1: the first second is over */
 };
 
@@ -31,9 +33,10 @@ struct speed_sample {
 	uint64_t written_bytes; /* completions for us, ever */
 	uint64_t others_bps;    /* what it writes for others beside that */
 	uint64_t held_bps;      /* it is given no more than that, 0 = all it takes */
-	bool saturated;         /* all the time since the sample before */
-	bool moving;            /* something has completed since then */
-	bool edge;              /* completions begin again after a pause */
+	uint64_t late_ns; /* time in which it was given nothing, though it could, ever */
+	bool saturated;   /* all the time since the sample before */
+	bool moving;      /* something has completed since then */
+	bool edge;        /* completions begin again after a pause */
 };
 
 /* True when there is a new value. */

@@ -147,6 +147,23 @@ static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
 	return (int64_t)dirty_bytes;
 }
 
+static void see_busy(struct wp_device *device, uint64_t clock_ns, uint64_t now_ns)
+{
+	if (word_exchange(&device->busy_clock_ns, clock_ns) != clock_ns)
+		word_add(&device->busy_starts, 1);
+	word_write(&device->busy_ns, now_ns);
+}
+
+/* What the spacing does not make up for, and the device is not to blame for. */
+static void see_late(struct wp_device *device, uint64_t clock_ns, uint64_t now_ns)
+{
+	uint64_t since_ns = max_u64(clock_ns, word_read(&device->busy_ns));
+	uint64_t late_ns = sub_u64(now_ns, since_ns + SPACING_LAG_NS);
+
+	if (late_ns)
+		word_add(&device->late_ns, late_ns);
+}
+
 /*
  * Is a unit due, is there room for it, is it ours to start?
  * Order: who moves the device's clock may start the unit that was due.
@@ -165,10 +182,13 @@ static bool take_start(struct wp_device *device, const struct flush_pace *pace)
 	}
 	if (!spacing_may_start(clock_ns, pace->interval_ns, pace->now_ns, &next_ns))
 		return false;
-	if (inflight_bytes && word_exchange(&device->busy_clock_ns, clock_ns) != clock_ns)
-		word_add(&device->busy_starts, 1);
-	return inflight_bytes + pace->unit_bytes <= pace->window_bytes &&
-	       word_replace(&device->start_ns, clock_ns, next_ns);
+	if (inflight_bytes)
+		see_busy(device, clock_ns, pace->now_ns);
+	if (inflight_bytes + pace->unit_bytes > pace->window_bytes ||
+	    !word_replace(&device->start_ns, clock_ns, next_ns))
+		return false;
+	see_late(device, clock_ns, pace->now_ns);
+	return true;
 }
 
 struct flush_pace flush_pace_of(const struct control *control, uint64_t now_ns)

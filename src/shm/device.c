@@ -343,6 +343,7 @@ void device_step(struct wp_device *device, const struct bounds *bounds, uint64_t
 		.idle_ns = word_read(&device->idle_ns),
 		.starts = word_read(&device->starts),
 		.busy_starts = word_read(&device->busy_starts),
+		.late_ns = word_read(&device->late_ns),
 		.others_bps =
 			is_measured(device, now_ns) ? word_read(&device->others_bps) : 0,
 	};

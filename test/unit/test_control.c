@@ -349,24 +349,21 @@ TEST(headroom_takes_a_writer_that_wants_less_for_no_slower_device)
 	assert_int_equal(device.control.speed.bps, 10000000);
 }
 
-/* A unit every 10 ms, so many of eight of which find the device busy. */
-static void run_starts(struct device *device, uint64_t busy_of_8, uint64_t rate_bps)
-{
-	for (uint64_t i = 0; i < 1000; i++) {
-		device->sample.starts++;
-		device->sample.busy_starts += i % 8 < busy_of_8;
-		run(device, WP_MS(10), rate_bps);
-	}
-}
-
 /* Little completes as little was started in time; the device had done all before. */
 TEST(headroom_takes_late_starts_for_no_slower_device)
 {
 	struct device device = held();
 
-	run_starts(&device, 3, 4000000);
+	for (uint64_t i = 0; i < 1000; i++) {
+		device.sample.late_ns += WP_MS(6);
+		run(&device, WP_MS(10), 4000000);
+	}
 	assert_int_equal(device.control.speed.bps, 10000000);
-	run_starts(&device, 7, 4000000);
+	/* it was given six tenths, and took four */
+	for (uint64_t i = 0; i < 1000; i++) {
+		device.sample.late_ns += WP_MS(4);
+		run(&device, WP_MS(10), 4000000);
+	}
 	assert_near(device.control.speed.bps, 4000000, 100000);
 }
 
