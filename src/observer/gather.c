@@ -6,23 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include <bpf/bpf.h>
 
 #include "observer/queue.h"
-
-#define MINOR_BITS 20
-
-uint64_t gather_number(uint32_t device)
-{
-	return makedev(device >> MINOR_BITS, device & ((1u << MINOR_BITS) - 1));
-}
-
-uint32_t gather_device(uint64_t number)
-{
-	return major(number) << MINOR_BITS | minor(number);
-}
+#include "observer/sum.h"
 
 /* All of a map at once. Returns how many there were. */
 static uint32_t read_map(int fd, void *keys, void *values, uint32_t room)
@@ -36,20 +24,6 @@ static uint32_t read_map(int fd, void *keys, void *values, uint32_t room)
 }
 
 /* --------------------------------------------------------------------- devices -- */
-
-struct wp_published_device gather_sum(uint32_t device, const struct device_sums *per_cpu,
-				      unsigned cpus)
-{
-	struct wp_published_device sum = { .number = gather_number(device) };
-
-	for (unsigned cpu = 0; cpu < cpus; cpu++) {
-		sum.dirtied_bytes += per_cpu[cpu].dirtied_bytes;
-		sum.completed_bytes += per_cpu[cpu].completed_bytes;
-		sum.pauses += per_cpu[cpu].pauses;
-		sum.paused_ns += per_cpu[cpu].paused_ns;
-	}
-	return sum;
-}
 
 /* What is kept of each queue, also when it is gone: sums never fall. */
 struct known_queue {
@@ -90,7 +64,7 @@ static void note_written(struct known_queue *known, uint64_t written_bytes)
  */
 static void add_queue(struct wp_published_device *device, const char *name)
 {
-	struct known_queue *known = queue_of(gather_device(device->number));
+	struct known_queue *known = queue_of(sum_kernel_number(device->number));
 	struct queue queue;
 
 	if (known && queue_read("", name, &queue)) {
@@ -112,7 +86,7 @@ static void add_queues(struct gathered_devices *gathered, const struct loaded *l
 
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t j = 0; j < gathered->count; j++) {
-			if (gathered->devices[j].number == gather_number(devices[i]))
+			if (gathered->devices[j].number == sum_number(devices[i]))
 				add_queue(&gathered->devices[j], names[i].text);
 		}
 	}
@@ -130,7 +104,7 @@ void gather_devices(struct gathered_devices *gathered, const struct loaded *load
 		return;
 	gathered->count = read_map(loaded->devices_fd, keys, sums, SUMS_DEVICES);
 	for (uint32_t i = 0; i < gathered->count; i++)
-		gathered->devices[i] = gather_sum(
+		gathered->devices[i] = sum_device(
 			keys[i], &sums[(size_t)i * loaded->cpus], loaded->cpus);
 	add_queues(gathered, loaded);
 }
@@ -155,7 +129,7 @@ static struct wp_published_task entry_of(const struct task_key *key,
 	struct wp_published_task task = {
 		.pid = key->pid,
 		.uid = sums->uid,
-		.device = gather_number(key->device),
+		.device = sum_number(key->device),
 		.dirtied_bytes = sums->dirtied_bytes,
 		.pauses = sums->pauses,
 		.paused_ns = sums->paused_ns,
@@ -203,7 +177,7 @@ void gather_forget(const struct gathered_tasks *gathered, const struct loaded *l
 
 	for (uint32_t i = 0; i < gathered->count; i++) {
 		const struct wp_published_task *task = &gathered->tasks[i];
-		struct task_key key = { task->pid, gather_device(task->device) };
+		struct task_key key = { task->pid, sum_kernel_number(task->device) };
 
 		if (!is_gone(task->pid))
 			continue;

@@ -21,14 +21,6 @@ struct gathered_tasks {
 	struct wp_published_task tasks[SUMS_TASKS]; /* by uid */
 };
 
-/* The kernel's device number as a dev_t, and back. */
-uint64_t gather_number(uint32_t device);
-uint32_t gather_device(uint64_t number);
-
-/* One device: its sums over the CPUs, and the counts of its queue where there are any. */
-struct wp_published_device gather_sum(uint32_t device, const struct device_sums *per_cpu,
-				      unsigned cpus);
-
 void gather_devices(struct gathered_devices *gathered, const struct loaded *loaded);
 void gather_tasks(struct gathered_tasks *gathered, const struct loaded *loaded);
 

@@ -1,0 +1,245 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The observer against the laboratory. Oracle: what dd wrote, and the kernel's own counts of the
+# device's queue in debugfs; both before and after, on a device nobody else writes to.
+
+# Functions are called by name.
+# shellcheck disable=SC2119,SC2317
+# shellcheck disable=SC1091 source-path=SCRIPTDIR
+here=$(dirname "$0")
+. "$here/../lab/tap.sh"
+. "$here/../lab/lab.sh"
+. "$here/../lab/paths.sh"
+
+SIZE_MB=48
+SIZE=$((SIZE_MB << 20))
+RATE=41943040
+
+observer=$lab_build/writepace-observer
+folder=$LAB_TMP/observed
+said=$LAB_TMP/said
+
+# ---------------------------------------------------------------- helpers ---
+
+once()
+{
+	"$observer" --once --folder "$folder" "$@"
+}
+
+is_running()
+{
+	once >/dev/null 2>&1
+}
+
+running()
+{
+	if is_running; then echo yes; else echo no; fi
+}
+
+start_observer()
+{
+	"$observer" --foreground --folder "$folder" 2>"$said" &
+	observer_pid=$!
+	lab_retry is_running
+}
+
+# value DEVICE FIELD: of the running instance; 0 for a device that it has not seen.
+value()
+{
+	once --json | awk -F '[{,}]' -v dev="\"dev\":\"$1\"" -v field="\"$2\":" '
+		index($0, "\"pid\"") { next }
+		index($0, dev) {
+			for (i = 1; i <= NF; i++)
+				if (index($i, field) == 1)
+					found = substr($i, length(field) + 1)
+		}
+		END { print found == "" ? 0 : found }'
+}
+
+# Of processes with this NAME on a DEVICE: sum of a FIELD.
+task_sum()
+{
+	once --json | awk -F '[{,}]' -v name="\"name\":\"$1\"" -v dev="\"dev\":\"$2\"" \
+		-v field="\"$3\":" '
+		index($0, name) && index($0, dev) {
+			for (i = 1; i <= NF; i++)
+				if (index($i, field) == 1)
+					sum += substr($i, length(field) + 1)
+		}
+		END { printf "%.0f\n", sum }'
+}
+
+# What debugfs counts of the queue, in bytes.
+queue()
+{
+	awk -v name="$1:" '$1 == name { printf "%.0f\n", $2 * 1024 }' \
+		"/sys/kernel/debug/bdi/$bdi/stats"
+}
+
+# near WHAT GOT WANTED: within one part in a hundred
+near()
+{
+	local off
+
+	off=$(awk -v got="$2" -v wanted="$3" 'BEGIN {
+		printf "%.5f", wanted ? (got > wanted ? got - wanted : wanted - got) / wanted : 1 }')
+	compare "$1: $2 of $3, off by" "$off" le 0.01
+}
+
+# The queue and the number of the file system at $LAB_MNT: btrfs has its own.
+find_queue()
+{
+	bdi=$LAB_ID
+	id=$LAB_ID
+	[ "$1" = btrfs ] || return 0
+	id=$(awk -v mnt="$LAB_MNT" '$5 == mnt { print $3 }' /proc/self/mountinfo)
+	bdi=$(basename "$(echo /sys/kernel/debug/bdi/btrfs-* | tr ' ' '\n' | sort -V | tail -n 1)")
+}
+
+write_file()
+{
+	lab_run dd if=/dev/zero of="$LAB_MNT/$1" bs=64k count=$((SIZE / 65536)) \
+		conv="fsync$2" status=none
+}
+
+# ------------------------------------------------------------------ cases ---
+
+counts()
+{
+	local fs=$1
+	local dirtied completed queue_dirtied queue_written pid_sum pid_fsync
+
+	lab_make "$fs" 320 $RATE || bail_out "$LAB_WHY"
+	find_queue "$fs"
+	lab_run sync -f "$LAB_MNT"
+	lab_run sleep 0.4
+	dirtied=$(value "$id" dirtied_bytes)
+	completed=$(value "$LAB_ID" completed_bytes)
+	queue_dirtied=$(queue BdiDirtied)
+	queue_written=$(queue BdiWritten)
+	pid_sum=$(task_sum dd "$id" dirtied_bytes)
+	pid_fsync=$(task_sum dd "$id" fsync_ns)
+	write_file data
+	lab_run sync -f "$LAB_MNT"
+	lab_run sleep 1.3
+	dirtied=$(($(value "$id" dirtied_bytes) - dirtied))
+	completed=$(($(value "$LAB_ID" completed_bytes) - completed))
+	queue_dirtied=$(($(queue BdiDirtied) - queue_dirtied))
+	queue_written=$(($(queue BdiWritten) - queue_written))
+	pid_sum=$(($(task_sum dd "$id" dirtied_bytes) - pid_sum))
+	pid_fsync=$(($(task_sum dd "$id" fsync_ns) - pid_fsync))
+	near "$fs: dirtied bytes and dd's" "$dirtied" $SIZE
+	near "$fs: dirtied bytes and the queue's" "$dirtied" $queue_dirtied
+	near "$fs: completed bytes and dd's" "$completed" $SIZE
+	near "$fs: completed bytes and the queue's" "$completed" $queue_written
+	near "$fs: what dd dirtied" "$pid_sum" $SIZE
+	compare "$fs: dd's fsync" "$pid_fsync" ge 300000000
+	is "$fs: nothing is under writeback at the end" "$(value "$id" in_flight_bytes)" 0
+	lab_remove || bail_out "$LAB_WHY"
+}
+
+in_flight()
+{
+	local most=0 now writer_pid
+
+	lab_make ext4 320 10485760 || bail_out "$LAB_WHY"
+	write_file data &
+	writer_pid=$!
+	for _ in 1 2 3 4 5 6 7 8; do
+		lab_run sleep 0.2
+		now=$(value "$LAB_ID" in_flight_bytes)
+		[ "$now" = null ] || [ "$now" -le "$most" ] || most=$now
+	done
+	compare "under writeback while dd syncs" "$most" ge 1048576
+	compare "no more than was dirtied" "$most" le $((SIZE * 11 / 10))
+	lab_cap 0
+	wait "$writer_pid"
+	lab_remove || bail_out "$LAB_WHY"
+}
+
+block_device()
+{
+	local dirtied
+
+	lab_make none 64 $RATE || bail_out "$LAB_WHY"
+	dirtied=$(value "$LAB_ID" dirtied_bytes)
+	lab_run dd if=/dev/zero of="$LAB_DEV" bs=1M count=32 conv=fsync,notrunc status=none
+	lab_run sleep 0.4
+	near "a block device itself: dirtied bytes" \
+		$(($(value "$LAB_ID" dirtied_bytes) - dirtied)) $((32 << 20))
+	lab_remove || bail_out "$LAB_WHY"
+}
+
+places()
+{
+	"$observer" --foreground --folder "$folder" 2>"$LAB_TMP/second"
+	is "a second one is refused" "$?" 125
+	is "with a line" "$(grep -c 'another observer is running' "$LAB_TMP/second")" 1
+	is "the first one goes on" "$(running)" yes
+	is "devices are readable by all" "$(stat -c %a:%u "$folder/devices")" 444:0
+	is "tasks by their user alone" "$(stat -c %a:%u "$folder/tasks.0")" 400:0
+	is "no command line is shown" "$(once --json | grep -c 'status=none')" 0
+	if once --json | python3 -c 'import json, sys; json.load(sys.stdin)' 2>/dev/null; then
+		ok "it is JSON"
+	else
+		not_ok "it is JSON" "$(once --json | head -c 300)"
+	fi
+	if command -v setpriv >/dev/null; then
+		setpriv --reuid 65534 --regid 65534 --clear-groups \
+			"$observer" --foreground --folder "$folder" 2>"$LAB_TMP/user"
+		is "not as a user" "$?:$(grep -c 'needs root' "$LAB_TMP/user")" 125:1
+	else
+		skip "not as a user" "no setpriv"
+	fi
+}
+
+# It dies under load; another begins in its place, at 0.
+restart()
+{
+	local writer_pid
+
+	lab_make ext4 320 $RATE || bail_out "$LAB_WHY"
+	write_file data &
+	writer_pid=$!
+	lab_run sleep 0.3
+	kill -KILL "$observer_pid"
+	wait "$observer_pid" 2>/dev/null
+	lab_run sleep 2.2
+	is "killed: nothing fresh is shown" "$(running)" no
+	wait "$writer_pid"
+	is "killed: the writer goes on" "$?" 0
+	start_observer || bail_out "another one does not start: $(cat "$said")"
+	write_file again
+	lab_run sleep 0.4
+	near "another begins at 0" "$(value "$LAB_ID" dirtied_bytes)" $SIZE
+	lab_remove || bail_out "$LAB_WHY"
+}
+
+ends()
+{
+	kill -TERM "$observer_pid"
+	wait "$observer_pid"
+	is "it ends when asked to" "$?" 0
+	is "its files are gone" "$(find "$folder" -type f ! -name lock | wc -l)" 0
+	once >/dev/null 2>"$LAB_TMP/none"
+	is "then there is nothing to show" "$?" 1
+}
+
+[ -x "$observer" ] || skip_all "writepace-observer was not built (configure says why)"
+lab_require ext4 || skip_all "$LAB_WHY"
+start_observer || skip_all "$(head -n 1 "$said")"
+is "a kernel like this one: nothing is missing" "$(cat "$said")" ""
+for fs in ext4 xfs btrfs; do
+	if lab_require $fs; then
+		counts $fs
+	else
+		skip "$fs" "$LAB_WHY"
+	fi
+done
+in_flight
+block_device
+places
+restart
+ends
+done_testing

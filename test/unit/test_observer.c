@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Oracle: two dd of 1 MiB each, recorded by test/observer/record.sh; what the kernel's trace adds
+ * up to by hand (awk). The code under test is what runs in the kernel, over plain arrays.
+ */
+#include "unit.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "observer/queue.h"
+#include "observer/sum.h"
+#include "observer/sums.h"
+#include "publish/publish.h"
+
+#define CPUS 2
+#define TICK_NS WP_MS(4)
+#define EVENTS 1024
+#define HOUR_ROUNDS 1800 /* of a recording of two seconds */
+
+/* As record.sh's stream holds them. */
+#define ONE_PID 7130
+#define OTHER_PID 7131
+#define ALL_BYTES 2134016
+#define COMPLETED_BYTES 2118656
+#define ALL_PAUSES 320
+#define ALL_TICKS 350
+#define OTHER_PAUSES 189
+#define OTHER_TICKS 219
+
+/* -------------------------------------------------------------- the kernel's side -- */
+
+static unsigned on_cpu;
+static uint32_t current_pid;
+static uint64_t room;
+
+static struct {
+	uint32_t number;
+	struct device_sums cpus[CPUS];
+} devices[SUMS_DEVICES];
+
+static struct {
+	struct task_key key;
+	struct task_sums sums;
+} tasks[64];
+
+static struct device_sums *device_sums(uint32_t device)
+{
+	for (size_t i = 0; i < room; i++) {
+		if (!devices[i].number)
+			devices[i].number = device;
+		if (devices[i].number == device)
+			return &devices[i].cpus[on_cpu];
+	}
+	return NULL;
+}
+
+static struct task_sums *task_sums(uint32_t device)
+{
+	for (size_t i = 0; i < room && i < 64; i++) {
+		if (!tasks[i].key.pid)
+			tasks[i].key = (struct task_key){ current_pid, device };
+		if (tasks[i].key.pid == current_pid && tasks[i].key.device == device)
+			return &tasks[i].sums;
+	}
+	return NULL;
+}
+
+#define SUM_SHARED(word, amount) ((word) += (amount))
+
+#include "observer/aggregate.bpf.h"
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(devices, 0, sizeof(devices));
+	memset(tasks, 0, sizeof(tasks));
+	room = SUMS_DEVICES;
+	return 0;
+}
+
+/* --------------------------------------------------------------------- recording -- */
+
+static struct event {
+	unsigned cpu;
+	uint32_t pid;
+	char kind[16];
+	uint32_t device;
+	int64_t amount;
+} events[EVENTS];
+static size_t event_count;
+
+static int read_events(void)
+{
+	const char *source = getenv("srcdir");
+	unsigned high;
+	unsigned low;
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/test/data/observer/dd.events",
+		 source ? source : ".");
+	file = fopen(path, "r");
+	if (!file)
+		return -1;
+	for (struct event *event = events; event < events + EVENTS; event++) {
+		if (fscanf(file, "%u %" SCNu32 " %15s %u:%u %" SCNd64, &event->cpu,
+			   &event->pid, event->kind, &high, &low, &event->amount) != 6)
+			break;
+		event->device = high << 20 | low;
+		event_count++;
+	}
+	fclose(file);
+	return event_count ? 0 : -1;
+}
+
+static void replay(void)
+{
+	for (size_t i = 0; i < event_count; i++) {
+		const struct event *event = &events[i];
+
+		on_cpu = event->cpu % CPUS;
+		current_pid = event->pid;
+		if (!strcmp(event->kind, "dirtied"))
+			on_dirtied(event->device, (uint64_t)event->amount);
+		else if (!strcmp(event->kind, "completed"))
+			on_completed(event->device, (uint64_t)event->amount);
+		else
+			on_pause(event->device, event->amount, TICK_NS);
+	}
+}
+
+static struct task_sums sums_of(uint32_t pid)
+{
+	current_pid = pid;
+	return *task_sums(events[0].device);
+}
+
+TEST(sums_are_what_was_written)
+{
+	struct wp_published_device sum;
+
+	replay();
+	sum = sum_device(devices[0].number, devices[0].cpus, CPUS);
+	assert_int_equal(sum.dirtied_bytes, ALL_BYTES);
+	assert_int_equal(sum.completed_bytes, COMPLETED_BYTES);
+	assert_int_equal(sums_of(ONE_PID).dirtied_bytes, WP_MIB(1));
+	assert_int_equal(sums_of(OTHER_PID).dirtied_bytes, WP_MIB(1));
+}
+
+TEST(only_pauses_with_a_length_count)
+{
+	struct wp_published_device sum;
+
+	replay();
+	sum = sum_device(devices[0].number, devices[0].cpus, CPUS);
+	assert_int_equal(sum.pauses, ALL_PAUSES);
+	assert_int_equal(sum.paused_ns, ALL_TICKS * TICK_NS);
+	assert_int_equal(sums_of(OTHER_PID).pauses, OTHER_PAUSES);
+	assert_int_equal(sums_of(OTHER_PID).paused_ns, OTHER_TICKS * TICK_NS);
+}
+
+TEST(an_hour_does_not_drift)
+{
+	struct wp_published_device sum;
+
+	for (int round = 0; round < HOUR_ROUNDS; round++)
+		replay();
+	sum = sum_device(devices[0].number, devices[0].cpus, CPUS);
+	assert_int_equal(sum.dirtied_bytes, (uint64_t)ALL_BYTES * HOUR_ROUNDS);
+	assert_int_equal(sum.completed_bytes, (uint64_t)COMPLETED_BYTES * HOUR_ROUNDS);
+	assert_int_equal(sums_of(ONE_PID).dirtied_bytes, WP_MIB(1) * HOUR_ROUNDS);
+}
+
+TEST(full_tables_lose_events_and_nothing_else)
+{
+	room = 0;
+	replay();
+	room = 1;
+	current_pid = 1;
+	on_dirtied(1, 4096);
+	on_dirtied(2, 4096);
+	on_synced(2, 5);
+	assert_int_equal(devices[0].cpus[on_cpu].dirtied_bytes, 4096);
+	assert_int_equal(tasks[0].sums.dirtied_bytes, 4096);
+	assert_int_equal(tasks[0].sums.syncs, 0);
+}
+
+TEST(numbers_of_the_kernel_are_dev_t_here)
+{
+	uint64_t number = sum_number(253u << 20 | 300000);
+
+	assert_int_equal(major(number), 253);
+	assert_int_equal(minor(number), 300000);
+	assert_int_equal(sum_kernel_number(number), 253u << 20 | 300000);
+}
+
+/* ------------------------------------------------------------------------- queue -- */
+
+TEST(queue_is_read_as_the_kernel_writes_it)
+{
+	static const char text[] = "BdiWriteback:                8 kB\n"
+				   "BdiReclaimable:          22176 kB\n"
+				   "BdiDirtyThresh:         903780 kB\n"
+				   "BdiDirtied:          277852248 kB\n"
+				   "BdiWritten:           55208956 kB\n"
+				   "BdiWriteBandwidth:        2280 kBps\n";
+	struct queue queue;
+
+	assert_true(queue_parse(text, &queue));
+	assert_int_equal(queue.inflight_bytes, WP_KIB(8));
+	assert_int_equal(queue.dirty_bytes, WP_KIB(22176));
+	assert_int_equal(queue.dirtied_bytes, WP_KIB(277852248));
+	assert_int_equal(queue.written_bytes, WP_KIB(55208956));
+	assert_false(queue_parse("BdiWriteback:  8 kB\n", &queue));
+	assert_false(queue_parse("", &queue));
+}
+
+/* --------------------------------------------------------------------- published -- */
+
+static char folder[64];
+
+static int make(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/writepace-test-XXXXXX");
+	return mkdtemp(folder) ? read_events() : -1;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return rmdir(folder);
+}
+
+static struct publication published(uint32_t entries)
+{
+	struct publication publication;
+
+	assert_true(publish_begin(&publication, folder, "words", 0400, getuid(),
+				  sizeof(uint64_t), entries));
+	return publication;
+}
+
+static bool read_words(struct wp_published_set *set, uint64_t *words, uint32_t count)
+{
+	return published_read(folder, "words", set, words, sizeof(*words), count);
+}
+
+TEST(readers_see_the_last_set)
+{
+	struct publication publication = published(4);
+	struct wp_published_set set = { .entries = 0 };
+	uint64_t words[4] = { 1, 2, 3, 4 };
+	struct stat st;
+
+	assert_true(read_words(&set, words, 4)); /* nothing was published yet */
+	assert_int_equal(set.entries, 0);
+	for (uint64_t round = 1; round < 5; round++) {
+		uint64_t seen[4] = { 0 };
+
+		words[0] = round;
+		set = (struct wp_published_set){ .heartbeat_ns = round, .entries = 3 };
+		assert_true(publish(&publication, &set, words));
+		memset(&set, 0, sizeof(set));
+		assert_true(read_words(&set, seen, 4));
+		assert_int_equal(set.heartbeat_ns, round);
+		assert_int_equal(set.entries, 3);
+		assert_int_equal(seen[0], round);
+		assert_int_equal(seen[3], 0);
+	}
+	assert_true(read_words(&set, words, 2)); /* no more than there is room for */
+	assert_int_equal(set.entries, 2);
+	set.entries = 5;
+	assert_false(publish(&publication, &set, words));
+	assert_int_equal(stat(publication.path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0400);
+	publish_end(&publication);
+	assert_false(read_words(&set, words, 4));
+}
+
+TEST(what_is_not_ours_is_not_read)
+{
+	struct publication publication = published(4);
+	struct wp_published_set set;
+	uint64_t words[4];
+
+	assert_false(published_read(folder, "words", &set, words, 4, 4));
+	assert_int_equal(truncate(publication.path, 40), 0);
+	assert_false(read_words(&set, words, 4));
+	publish_end(&publication);
+}
+
+#define RACE_ENTRIES 256
+#define RACE_ROUNDS 20000
+
+static void *write_rounds(void *argument)
+{
+	struct publication *publication = argument;
+	static uint64_t words[RACE_ENTRIES];
+
+	for (uint64_t round = 1; round <= RACE_ROUNDS; round++) {
+		struct wp_published_set set = { .heartbeat_ns = round,
+						.entries = RACE_ENTRIES };
+
+		for (size_t i = 0; i < RACE_ENTRIES; i++)
+			words[i] = round;
+		if (!publish(publication, &set, words))
+			return publication;
+	}
+	return NULL;
+}
+
+TEST(no_reader_sees_two_sets_at_once)
+{
+	struct publication publication = published(RACE_ENTRIES);
+	uint64_t words[RACE_ENTRIES];
+	uint64_t last = 0;
+	uint64_t reads = 0;
+	pthread_t writer;
+	void *failed;
+
+	assert_int_equal(pthread_create(&writer, NULL, write_rounds, &publication), 0);
+	for (uint64_t tries = 0; last < RACE_ROUNDS && tries < 100 * RACE_ROUNDS;
+	     tries++) {
+		struct wp_published_set set;
+
+		if (!read_words(&set, words, RACE_ENTRIES))
+			continue;
+		assert_true(set.heartbeat_ns >= last);
+		last = set.heartbeat_ns;
+		for (size_t i = 0; i < set.entries; i++)
+			assert_int_equal(words[i], last);
+		reads++;
+	}
+	pthread_join(writer, &failed);
+	assert_null(failed);
+	assert_true(reads > 0);
+	publish_end(&publication);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(sums_are_what_was_written, begin),
+		cmocka_unit_test_setup(only_pauses_with_a_length_count, begin),
+		cmocka_unit_test_setup(an_hour_does_not_drift, begin),
+		cmocka_unit_test_setup(full_tables_lose_events_and_nothing_else, begin),
+		cmocka_unit_test(numbers_of_the_kernel_are_dev_t_here),
+		cmocka_unit_test(queue_is_read_as_the_kernel_writes_it),
+		cmocka_unit_test(readers_see_the_last_set),
+		cmocka_unit_test(what_is_not_ours_is_not_read),
+		cmocka_unit_test(no_reader_sees_two_sets_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, make, remove_folder);
+}
