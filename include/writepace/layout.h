@@ -139,7 +139,12 @@ struct wp_device {
 	uint64_t turn_ns;           /* its file came last */
 	uint64_t turn_wanted_ns;    /* last time another file wanted it */
 	uint64_t turn_wanted_bytes; /* the most that one of those has to start */
-	uint64_t reserved[1];
+	/* by the helper, from the observer */
+	uint64_t observed_ns; /* its heartbeat, 0 = never */
+	uint64_t
+		observed_bytes; /* outstanding then, as the kernel counts, others' apart */
+	uint64_t observed_dirtied_bytes; /* dirtied_bytes then */
+	uint64_t reserved[6];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */
@@ -212,7 +217,7 @@ struct wp_segment {
 };
 
 _Static_assert(sizeof(struct wp_header) == 256, "layout");
-_Static_assert(sizeof(struct wp_device) == 1024, "layout");
+_Static_assert(sizeof(struct wp_device) == 1088, "layout");
 _Static_assert(sizeof(struct wp_task) == 64, "layout");
 _Static_assert(sizeof(struct wp_file) == 128, "layout");
 _Static_assert(sizeof(struct wp_note) == 320, "layout");

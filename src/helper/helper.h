@@ -9,6 +9,7 @@
  *   devices.c  which numbers are one device, is it still the same medium, its statistics
  *   bdi.c      the kernel's limit of one device
  *   memory.c   the kernel's thresholds, memory pressure
+ *   observed.c the observer's numbers, where one runs
  *   tails.c    files whose writer stopped writing
  *   holder.c   the descriptor of somebody else's file
  *   mounts.c   what it is mounted from

@@ -9,6 +9,7 @@
 #include "core/control.h"
 #include "helper/devices.h"
 #include "helper/memory.h"
+#include "helper/observed.h"
 #include "helper/tails.h"
 #include "helper/tasks.h"
 #include "host/kernel.h"
@@ -27,6 +28,7 @@ struct state {
 	struct tasks tasks;
 	struct tails tails;
 	struct devices devices;
+	struct observed observed;
 	uint64_t gone_ns;      /* since when nobody lives, 0 = somebody does */
 	uint64_t second_ns;    /* when the next look of every second is due */
 	uint64_t excess_bytes; /* outstanding beyond what the machine has, last time */
@@ -141,6 +143,7 @@ static uint64_t work(struct state *state, uint64_t now_ns)
 	if (now_ns >= state->measure_ns) {
 		devices_meet(&state->devices, state->helper);
 		devices_measure(&state->devices, state->helper, now_ns);
+		observed_copy(&state->observed, state->helper, now_ns);
 		drop_impossible(state);
 		tails_find(&state->tails, state->helper, now_ns);
 		state->measure_ns = now_ns + MEASURE_NS;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "shm/device.h"
 
+#include <writepace/published.h>
+
 #include "base/fixed.h"
 #include "base/order.h"
 #include "base/stamp.h"
@@ -124,9 +126,37 @@ void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns)
 	word_add(&device->orphan_bytes, bytes);
 }
 
+static bool is_observed(const struct wp_device *device, uint64_t now_ns)
+{
+	return stamp_age_ns(word_read(&device->observed_ns), now_ns) <
+	       WP_PUBLISHED_FRESH_NS;
+}
+
+enum device_source device_source(const struct wp_device *device, uint64_t now_ns)
+{
+	if (is_observed(device, now_ns))
+		return SOURCE_OBSERVER;
+	return is_measured(device, now_ns) ? SOURCE_STATISTICS : SOURCE_RATE;
+}
+
+/*
+ * Orphans that the kernel has no room for any more: all that was outstanding when it was counted
+ * and became so since, without what files account for.
+ */
+static uint64_t observed_gone_bytes(const struct wp_device *device, uint64_t orphan_bytes)
+{
+	uint64_t since_bytes = sub_u64(word_read(&device->dirtied_bytes),
+				       word_read(&device->observed_dirtied_bytes));
+	uint64_t present_bytes =
+		min_u64(word_read(&device->observed_bytes), BELIEF_BYTES) +
+		min_u64(since_bytes, BELIEF_BYTES);
+	uint64_t files_bytes = sub_u64(device_outstanding_bytes(device), orphan_bytes);
+
+	return sub_u64(orphan_bytes, sub_u64(present_bytes, files_bytes));
+}
+
 /* One drain: what happened since the last one. */
 struct drain {
-	uint64_t now_ns;
 	uint64_t span_ns;
 	uint64_t own_bytes;     /* completions that were seen */
 	uint64_t bandwidth_bps; /* what it could have written, where it is not measured */
@@ -180,9 +210,13 @@ void device_drop_orphans(struct wp_device *device, uint64_t bytes)
 	word_add(&device->outstanding_bytes, -bytes);
 }
 
-static void drain(struct wp_device *device, struct drain *drain)
+/*
+ * How many orphans are gone by what the device wrote, or could have, of nobody that we know. Moves
+ * the marks, so that it can be asked at any time.
+ */
+static uint64_t written_gone_bytes(struct wp_device *device, struct drain *drain,
+				   uint64_t orphan_bytes)
 {
-	uint64_t orphan_bytes = word_level(&device->orphan_bytes);
 	uint64_t written_bytes = word_read(&device->written_bytes);
 	uint64_t unclaimed;
 	uint64_t gone_bytes;
@@ -197,9 +231,16 @@ static void drain(struct wp_device *device, struct drain *drain)
 	gone_bytes = min_u64(orphan_bytes, gone_bytes);
 	if (drain->measured)
 		word_write(&device->orphan_credit_bytes, sub_u64(unclaimed, gone_bytes));
+	return gone_bytes;
+}
+
+/* By what was written, and by age. */
+static void drain_estimated(struct wp_device *device, uint64_t gone_bytes,
+			    uint64_t now_ns)
+{
 	device_drop_orphans(device, gone_bytes);
 	device_drop_orphans(
-		device, expired_bytes(device, orphan_bytes - gone_bytes, drain->now_ns));
+		device, expired_bytes(device, word_level(&device->orphan_bytes), now_ns));
 }
 
 void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
@@ -207,25 +248,33 @@ void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 {
 	uint64_t stamp_ns = word_read(&device->orphan_ns);
 	uint64_t age_ns = stamp_age_ns(stamp_ns, now_ns);
+	uint64_t orphan_bytes = word_level(&device->orphan_bytes);
+	bool observed = is_observed(device, now_ns);
 	struct drain since = {
-		.now_ns = now_ns,
 		.span_ns = sub_u64(now_ns, stamp_ns),
 		.bandwidth_bps = bandwidth_bps,
 		.measured = has_statistics(device, now_ns),
 	};
-
-	if (age_ns < WP_MS(10) ||
-	    (!word_level(&device->orphan_bytes) && !is_measured(device, now_ns)))
-		return;
 	/* Why: statistics come ten times a second, and what is our own of them must be taken
 	 * from the same span. */
-	if (since.measured && age_ns < STAT_FRESH_NS &&
-	    word_read(&device->stat_written_bytes) ==
-		    word_read(&device->orphan_stat_bytes))
+	bool told = !since.measured || age_ns >= STAT_FRESH_NS ||
+		    word_read(&device->stat_written_bytes) !=
+			    word_read(&device->orphan_stat_bytes);
+	uint64_t gone_bytes = 0;
+
+	if (age_ns < WP_MS(10) || (!told && !observed) ||
+	    (!orphan_bytes && !is_measured(device, now_ns)))
 		return;
 	/* Order: who moves the stamp drains for the time between. */
-	if (word_replace(&device->orphan_ns, stamp_ns, now_ns))
-		drain(device, &since);
+	if (!word_replace(&device->orphan_ns, stamp_ns, now_ns))
+		return;
+	if (told)
+		gone_bytes = written_gone_bytes(device, &since, orphan_bytes);
+	/* The kernel's count is believed alone: what it still has does not leave for its age. */
+	if (observed)
+		device_drop_orphans(device, observed_gone_bytes(device, orphan_bytes));
+	else
+		drain_estimated(device, gone_bytes, now_ns);
 }
 
 void device_looked(struct wp_device *device, bool wanted, uint64_t patience_ns,

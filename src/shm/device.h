@@ -42,9 +42,18 @@ void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns);
 /* @bytes will never be written: no completion, no progress. */
 void device_cancelled(struct wp_device *device, uint64_t bytes);
 
+/* Where it is known from what became of bytes that nobody can ask for any more, best first. */
+enum device_source {
+	SOURCE_OBSERVER, /* the kernel's count of the device, through observer and helper */
+	SOURCE_STATISTICS, /* what the device wrote, through the helper */
+	SOURCE_RATE,       /* the learned bandwidth */
+};
+
+enum device_source device_source(const struct wp_device *device, uint64_t now_ns);
+
 /*
- * Orphans leave as the device writes more than its own completions: by its statistics where the
- * helper brings them, else by its bandwidth. After 35 s to 70 s they leave anyway.
+ * Orphans leave as the source says: what the kernel does not count any more; or as the device
+ * writes, or could write, more than its own completions, after 35 s to 70 s anyway.
  */
 void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
 			  uint64_t now_ns);

@@ -135,7 +135,8 @@ counts()
 	near "$fs: completed bytes and the queue's" "$completed" $queue_written
 	near "$fs: what dd dirtied" "$pid_sum" $SIZE
 	compare "$fs: dd's fsync" "$pid_fsync" ge 300000000
-	is "$fs: nothing is under writeback at the end" "$(value "$id" in_flight_bytes)" 0
+	is "$fs: under writeback at the end" "$(value "$id" in_flight_bytes)" \
+		"$(queue BdiWriteback)"
 	lab_remove || bail_out "$LAB_WHY"
 }
 
@@ -194,6 +195,57 @@ places()
 	fi
 }
 
+# word NAME: of the device in the paced programs' segment
+word()
+{
+	"$lab_build/test/helper/peek" "$(lab_segment)" | grep "^device=$LAB_ID " |
+		tr ' ' '\n' | sed -n "s/^$1=//p"
+}
+
+# Nanoseconds since the segment heard of the observer.
+word_age()
+{
+	awk -v seen="$(word observed_ns)" '{ printf "%.0f\n", $1 * 1e9 - seen }' /proc/uptime
+}
+
+# Beside paced programs, whose helper reads the common place: it is killed, and comes back.
+paced()
+{
+	local writer_pid age
+
+	folder=/run/writepace
+	if is_running; then
+		skip "beside paced programs" "an observer of this machine is running"
+		return
+	fi
+	start_observer || bail_out "it does not start: $(cat "$said")"
+	lab_make ext4 320 10485760 || bail_out "$LAB_WHY"
+	lab_forget
+	"$LAB_WRITEPACE" dd if=/dev/zero of="$LAB_MNT/paced" bs=64k count=1600 \
+		status=none 2>"$LAB_TMP/paced" &
+	writer_pid=$!
+	lab_run sleep 3
+	compare "the segment has it of this moment" "$(word_age)" le 1000000000
+	compare "what it says is outstanding" "$(word observed)" ge 1000000
+	compare "the same" "$(word observed)" le 16000000
+	kill -KILL "$observer_pid"
+	wait "$observer_pid" 2>/dev/null
+	lab_run sleep 2.5
+	age=$(word_age)
+	compare "killed: what it said is old" "$age" ge 2000000000
+	start_observer || bail_out "it does not start again: $(cat "$said")"
+	lab_run sleep 1
+	compare "another one: of this moment again" "$(word_age)" le 1000000000
+	lab_cap 0
+	wait "$writer_pid"
+	is "the program did not notice" "$?:$(cat "$LAB_TMP/paced")" 0:
+	kill -TERM "$observer_pid"
+	wait "$observer_pid"
+	rm -f $folder/lock
+	rmdir $folder
+	lab_remove || bail_out "$LAB_WHY"
+}
+
 # It dies under load; another begins in its place, at 0.
 restart()
 {
@@ -242,4 +294,5 @@ block_device
 places
 restart
 ends
+paced
 done_testing

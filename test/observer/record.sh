@@ -12,7 +12,10 @@ here=$(dirname "$0")
 . "$here/../lab/lab.sh"
 trace=/sys/kernel/debug/tracing/instances/writepace-record
 
-lab_require ext4 && lab_make ext4 64 1048576 || { echo "$LAB_WHY" >&2; exit 77; }
+if ! lab_require ext4 || ! lab_make ext4 64 1048576; then
+	echo "$LAB_WHY" >&2
+	exit 77
+fi
 sync -f "$LAB_MNT"
 sleep 0.3
 echo 262144 >"/sys/class/bdi/$LAB_ID/max_bytes"

@@ -148,6 +148,48 @@ TEST(own_completions_take_the_bandwidth_first)
 	assert_int_equal(device.orphan_bytes, 8400000);
 }
 
+/* Observed at @seen_ns: 6 MB of the 10 are there, and 1 MB was dirtied since. */
+static struct wp_device observed_at(uint64_t seen_ns)
+{
+	struct wp_device device = with_orphans();
+
+	device.observed_ns = seen_ns;
+	device.observed_bytes = 6000000;
+	device.observed_dirtied_bytes = device.dirtied_bytes - 1000000;
+	return device;
+}
+
+TEST(orphans_are_what_the_observer_counts_and_what_came_since)
+{
+	struct wp_device device = observed_at(NOW);
+
+	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
+	assert_int_equal(device_source(&device, NOW + WP_MS(100)), SOURCE_OBSERVER);
+	assert_int_equal(device.orphan_bytes, 7000000);
+	assert_int_equal(device_outstanding_bytes(&device), 7000000);
+	device_drain_orphans(&device, 10000000, NOW + WP_MS(200));
+	assert_int_equal(device.orphan_bytes, 7000000);
+}
+
+TEST(files_are_not_taken_for_orphans_by_the_observers_count)
+{
+	struct wp_device device = observed_at(NOW);
+
+	device_dirtied(&device, 2000000); /* of a file that is looked at */
+	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
+	assert_int_equal(device.orphan_bytes, 7000000);
+	assert_int_equal(device_outstanding_bytes(&device), 9000000);
+}
+
+TEST(an_observer_that_is_silent_for_two_seconds_is_left)
+{
+	struct wp_device device = observed_at(NOW - WP_SEC(2));
+
+	assert_int_equal(device_source(&device, NOW + WP_MS(100)), SOURCE_RATE);
+	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
+	assert_int_equal(device.orphan_bytes, 9000000);
+}
+
 TEST(completions_before_the_orphans_do_not_count)
 {
 	struct wp_device device = { 0 };
@@ -418,6 +460,10 @@ int main(void)
 		cmocka_unit_test(orphans_stay_outstanding),
 		cmocka_unit_test(orphans_leave_at_the_bandwidth),
 		cmocka_unit_test(own_completions_take_the_bandwidth_first),
+		cmocka_unit_test(
+			orphans_are_what_the_observer_counts_and_what_came_since),
+		cmocka_unit_test(files_are_not_taken_for_orphans_by_the_observers_count),
+		cmocka_unit_test(an_observer_that_is_silent_for_two_seconds_is_left),
 		cmocka_unit_test(completions_before_the_orphans_do_not_count),
 		cmocka_unit_test(orphans_are_drained_every_10_ms_and_never_twice),
 		cmocka_unit_test(orphans_end_at_zero),

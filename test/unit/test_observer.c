@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "helper/observed.h"
 #include "observer/queue.h"
 #include "observer/sum.h"
 #include "observer/sums.h"
@@ -222,6 +223,77 @@ TEST(queue_is_read_as_the_kernel_writes_it)
 	assert_false(queue_parse("", &queue));
 }
 
+/* ---------------------------------------------------------------- in the segment -- */
+
+#define START 7
+#define NOW WP_SEC(1000)
+
+static struct observed_device last_seen;
+static struct wp_device paced;
+
+/* At @step tenths of a second; all in MB. Returns what is ours of it, in MB. */
+static uint64_t see(unsigned step, uint64_t all, uint64_t ours, uint64_t completed,
+		    uint64_t outstanding)
+{
+	struct wp_published_set set = { .heartbeat_ns = NOW + step * WP_MS(100),
+					.start_ns = START };
+	struct wp_published_device entry = {
+		.dirtied_bytes = WP_MIB(all),
+		.completed_bytes = WP_MIB(completed),
+		.outstanding_bytes = WP_MIB(outstanding),
+	};
+
+	paced.dirtied_bytes = WP_MIB(ours);
+	observed_see(&last_seen, &paced, &set, &entry, set.heartbeat_ns);
+	assert_int_equal(paced.observed_ns, set.heartbeat_ns);
+	assert_int_equal(paced.observed_dirtied_bytes, WP_MIB(ours));
+	return paced.observed_bytes >> 20;
+}
+
+static int see_nothing(void **state)
+{
+	(void)state;
+	memset(&last_seen, 0, sizeof(last_seen));
+	memset(&paced, 0, sizeof(paced));
+	return 0;
+}
+
+TEST(alone_all_that_is_outstanding_is_ours)
+{
+	assert_int_equal(see(0, 100, 0, 50, 0), 0);
+	assert_int_equal(see(1, 108, 8, 50, 8), 8);
+	assert_int_equal(see(2, 110, 10, 54, 6), 6);
+	/* A program tells later than the kernel: the same in the end. */
+	assert_int_equal(see(3, 114, 10, 54, 10), 6);
+	assert_int_equal(see(4, 114, 14, 54, 10), 10);
+}
+
+TEST(others_bytes_are_theirs_and_leave_by_their_part)
+{
+	assert_int_equal(see(0, 100, 0, 50, 0), 0);
+	assert_int_equal(see(1, 140, 10, 50, 40), 10);
+	assert_int_equal(see(2, 140, 10, 70, 20), 5);
+	assert_int_equal(see(3, 140, 10, 90, 0), 0);
+}
+
+TEST(what_was_there_before_the_observer_is_others_beyond_what_we_believe)
+{
+	paced.outstanding_bytes = WP_MIB(3);
+	assert_int_equal(see(0, 0, 3, 0, 20), 3);
+}
+
+TEST(what_was_dirtied_after_the_observers_look_is_not_in_it)
+{
+	struct wp_published_set set = { .heartbeat_ns = NOW + WP_MS(125),
+					.start_ns = START };
+	struct wp_published_device entry = { 0 };
+
+	see(1, 0, 0, 0, 0);
+	paced.dirtied_bytes = WP_MIB(4);
+	observed_see(&last_seen, &paced, &set, &entry, NOW + WP_MS(200));
+	assert_int_equal(paced.observed_dirtied_bytes, WP_MIB(1));
+}
+
 /* --------------------------------------------------------------------- published -- */
 
 static char folder[64];
@@ -263,17 +335,17 @@ TEST(readers_see_the_last_set)
 	assert_true(read_words(&set, words, 4)); /* nothing was published yet */
 	assert_int_equal(set.entries, 0);
 	for (uint64_t round = 1; round < 5; round++) {
-		uint64_t seen[4] = { 0 };
+		uint64_t known[4] = { 0 };
 
 		words[0] = round;
 		set = (struct wp_published_set){ .heartbeat_ns = round, .entries = 3 };
 		assert_true(publish(&publication, &set, words));
 		memset(&set, 0, sizeof(set));
-		assert_true(read_words(&set, seen, 4));
+		assert_true(read_words(&set, known, 4));
 		assert_int_equal(set.heartbeat_ns, round);
 		assert_int_equal(set.entries, 3);
-		assert_int_equal(seen[0], round);
-		assert_int_equal(seen[3], 0);
+		assert_int_equal(known[0], round);
+		assert_int_equal(known[3], 0);
 	}
 	assert_true(read_words(&set, words, 2)); /* no more than there is room for */
 	assert_int_equal(set.entries, 2);
@@ -354,6 +426,16 @@ int main(void)
 		cmocka_unit_test_setup(full_tables_lose_events_and_nothing_else, begin),
 		cmocka_unit_test(numbers_of_the_kernel_are_dev_t_here),
 		cmocka_unit_test(queue_is_read_as_the_kernel_writes_it),
+		cmocka_unit_test_setup(alone_all_that_is_outstanding_is_ours,
+				       see_nothing),
+		cmocka_unit_test_setup(others_bytes_are_theirs_and_leave_by_their_part,
+				       see_nothing),
+		cmocka_unit_test_setup(
+			what_was_there_before_the_observer_is_others_beyond_what_we_believe,
+			see_nothing),
+		cmocka_unit_test_setup(
+			what_was_dirtied_after_the_observers_look_is_not_in_it,
+			see_nothing),
 		cmocka_unit_test(readers_see_the_last_set),
 		cmocka_unit_test(what_is_not_ours_is_not_read),
 		cmocka_unit_test(no_reader_sees_two_sets_at_once),
