@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "observer/show.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "base/stamp.h"
 #include "host/kernel.h"
 #include "observer/tell.h"
 #include "publish/publish.h"
-
-#define NAME_BYTES sizeof(((struct wp_published_task *)0)->name)
 
 static struct wp_published_device devices[WP_PUBLISHED_DEVICES];
 static struct wp_published_task tasks[WP_PUBLISHED_TASKS];
@@ -67,23 +63,10 @@ static void show_devices(const struct wp_published_set *set, bool json)
 
 /* ----------------------------------------------------------------------- tasks -- */
 
-/* A name is somebody else's word: nothing of it may end a string or command a terminal. */
-static void tame(char *name)
-{
-	name[NAME_BYTES - 1] = '\0';
-	for (; *name; name++) {
-		unsigned char c = (unsigned char)*name;
-
-		if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')
-			*name = '?';
-	}
-}
-
-static void show_task(struct wp_published_task *task, bool json, bool first)
+static void show_task(const struct wp_published_task *task, bool json, bool first)
 {
 	char device[32];
 
-	tame(task->name);
 	snprintf(device, sizeof(device), "%u:%u", major(task->device),
 		 minor(task->device));
 	if (json)
@@ -100,37 +83,18 @@ static void show_task(struct wp_published_task *task, bool json, bool first)
 		       (double)task->sync_ns / 1e9, task->uid, task->pid, task->name);
 }
 
-/* How many of a user's tasks were shown. */
-static uint64_t show_tasks_of(const char *folder, const char *file, bool json, bool first)
-{
-	struct wp_published_set set;
-
-	if (!published_read(folder, file, &set, tasks, sizeof(tasks[0]),
-			    WP_PUBLISHED_TASKS))
-		return 0;
-	for (uint64_t i = 0; i < set.entries; i++)
-		show_task(&tasks[i], json, first && i == 0);
-	return set.entries;
-}
-
 /* Of all users whose file may be read: root's own eyes see all. */
 static void show_tasks(const char *folder, bool json)
 {
-	DIR *stream = opendir(folder);
-	const struct dirent *entry;
-	uint64_t shown = 0;
+	uint32_t count = published_tasks(folder, tasks, WP_PUBLISHED_TASKS);
 
 	if (json)
 		printf("],\"tasks\":[");
 	else
 		printf("\n%-10s %15s %10s %10s %7s %7s %s\n", "DEVICE", "DIRTIED",
 		       "PAUSED s", "FSYNC s", "UID", "PID", "NAME");
-	while (stream && (entry = readdir(stream))) {
-		if (!strncmp(entry->d_name, "tasks.", 6))
-			shown += show_tasks_of(folder, entry->d_name, json, !shown);
-	}
-	if (stream)
-		closedir(stream);
+	for (uint32_t i = 0; i < count; i++)
+		show_task(&tasks[i], json, i == 0);
 	if (json)
 		printf("]}\n");
 }

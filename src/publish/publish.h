@@ -46,4 +46,11 @@ void publish_end(struct publication *publication);
 bool published_read(const char *folder, const char *name, struct wp_published_set *set,
 		    void *entries, uint32_t entry_bytes, uint32_t room) WP_MUST_CHECK;
 
+/*
+ * The tasks of all users whose file the caller may read, at most @room. Names are made fit to be
+ * printed, in JSON too: they are somebody else's words.
+ */
+uint32_t published_tasks(const char *folder, struct wp_published_task *tasks,
+			 uint32_t room) WP_MUST_CHECK;
+
 #endif

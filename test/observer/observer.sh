@@ -246,6 +246,43 @@ paced()
 	lab_remove || bail_out "$LAB_WHY"
 }
 
+# blamed FILTER: of what blame said of the last time
+blamed()
+{
+	jq -r "$1" <"$LAB_TMP/blame"
+}
+
+# A writer that syncs; what blame says of the time in which it did.
+blames()
+{
+	local ctl=$lab_build/writepacectl
+	local writer_pid blame_pid
+
+	if ! command -v jq >/dev/null; then
+		skip "blame" "no jq"
+		return
+	fi
+	lab_make ext4 320 $RATE || bail_out "$LAB_WHY"
+	"$ctl" blame --folder "$folder" -d "$LAB_ID" -t 4s --json >"$LAB_TMP/blame" &
+	blame_pid=$!
+	lab_run sleep 1.2
+	write_file data &
+	writer_pid=$!
+	wait "$writer_pid"
+	wait "$blame_pid"
+	is "blame names that device's writer alone" "$(blamed '[.tasks[] |
+		select(.command == "dd")] | length'):$(blamed '[.tasks[].device] |
+		unique | join(" ")')" "1:$LAB_ID"
+	near "what it dirtied" "$(blamed '.tasks[] | select(.command == "dd") | .dirtied_bytes')" \
+		$SIZE
+	is "its fsync" "$(blamed '.tasks[] | select(.command == "dd") | .fsyncs')" 1
+	compare "its wait" "$(blamed '.tasks[] | select(.command == "dd") | .fsync_ns')" ge 300000000
+	"$ctl" blame --folder "$folder" --device "$LAB_MNT" >"$LAB_TMP/blame"
+	compare "a path stands for its device: lines" \
+		"$(grep -c " dd .* $LAB_ID " "$LAB_TMP/blame")" ge 1
+	lab_remove || bail_out "$LAB_WHY"
+}
+
 # It dies under load; another begins in its place, at 0.
 restart()
 {
@@ -292,6 +329,7 @@ done
 in_flight
 block_device
 places
+blames
 restart
 ends
 paced
