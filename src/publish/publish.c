@@ -49,7 +49,7 @@ static bool make(const struct publication *publication, mode_t mode, uid_t uid)
 	return write_at(publication->fd, &none, sizeof(none),
 			set_offset(0, publication->entry_bytes, publication->room)) &&
 	       write_at(publication->fd, &head, sizeof(head), 0) &&
-	       !fchown(publication->fd, uid, (gid_t)-1) && !fchmod(publication->fd, mode);
+	       !fchmod(publication->fd, mode) && !fchown(publication->fd, uid, (gid_t)-1);
 }
 
 bool publish_begin(struct publication *publication, const char *folder, const char *name,

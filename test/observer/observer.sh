@@ -305,6 +305,67 @@ restart()
 	lab_remove || bail_out "$LAB_WHY"
 }
 
+# What a kernel or a user may lack, made to be lacking in a mount namespace or by capabilities.
+lines()
+{
+	local elsewhere=$LAB_TMP/elsewhere
+
+	if ! unshare -m true 2>/dev/null; then
+		skip "what is missing is said" "no mount namespaces"
+		return
+	fi
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh \
+		"$observer" --foreground --folder "$elsewhere" 2>"$said"
+	is "no BTF" "$?:$(grep -c 'has no BTF' "$said")" 125:1
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'umount -l /sys/kernel/tracing; umount -l /sys/kernel/debug; exec "$@"' \
+		sh "$observer" --foreground --folder "$elsewhere" 2>"$said" &
+	observer_pid=$!
+	folder=$elsewhere
+	lab_retry is_running
+	is "no tracefs" "$(grep -c 'no tracefs' "$said")" 1
+	head -c 1M /dev/zero >"$LAB_TMP/dirt"
+	lab_run sleep 0.4
+	is "no debugfs: in flight is not known" \
+		"$(once --json | grep -c '"in_flight_bytes":null')" \
+		"$(once --json | grep -c '"in_flight_bytes"')"
+	kill -TERM "$observer_pid"
+	wait "$observer_pid"
+	if command -v setpriv >/dev/null; then
+		setpriv --bounding-set -all "$observer" --foreground --folder "$elsewhere" \
+			2>"$said"
+		is "a root that may not" "$?:$(grep -c 'the kernel refused' "$said")" 125:1
+	else
+		skip "a root that may not" "no setpriv"
+	fi
+	folder=$LAB_TMP/observed
+}
+
+# Whoever started it is told: a socket as systemd has it.
+notify()
+{
+	if ! command -v python3 >/dev/null; then
+		skip "its starter is told" "no python3"
+		return
+	fi
+	is "its starter is told" "$(python3 - "$observer" "$LAB_TMP" <<-'END'
+		import os, socket, subprocess, sys
+		observer, folder = sys.argv[1:]
+		path = folder + "/notify"
+		listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		listener.bind(path)
+		listener.settimeout(20)
+		running = subprocess.Popen(
+		    [observer, "--foreground", "--folder", folder + "/notified"],
+		    env=dict(os.environ, NOTIFY_SOCKET=path))
+		first = listener.recv(99).decode()
+		running.terminate()
+		print(first, listener.recv(99).decode(), running.wait())
+	END
+	)" "READY=1 STOPPING=1 0"
+}
+
 ends()
 {
 	kill -TERM "$observer_pid"
@@ -332,5 +393,7 @@ places
 blames
 restart
 ends
+lines
+notify
 paced
 done_testing
