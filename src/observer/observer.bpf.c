@@ -168,18 +168,18 @@ static __always_inline uint64_t folio_bytes(const struct folio *folio)
 	uint64_t flags;
 
 	if (bpf_core_field_exists(wrapped->flags.f))
-		flags = BPF_CORE_READ(wrapped, flags.f);
+		flags = wrapped->flags.f;
 	else
-		flags = BPF_CORE_READ(plain, flags);
+		flags = plain->flags;
 	if (!(flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1))
 		return page_bytes;
 	if (bpf_core_field_exists(folio->_nr_pages))
-		return BPF_CORE_READ(folio, _nr_pages) * page_bytes;
+		return folio->_nr_pages * page_bytes;
 	if (bpf_core_field_exists(counted->_folio_nr_pages))
-		return BPF_CORE_READ(counted, _folio_nr_pages) * page_bytes;
+		return counted->_folio_nr_pages * page_bytes;
 	if (bpf_core_field_exists(ordered->_folio_order))
-		return page_bytes << BPF_CORE_READ(ordered, _folio_order);
-	return page_bytes << (BPF_CORE_READ(folio, _flags_1) & 0xff);
+		return page_bytes << ordered->_folio_order;
+	return page_bytes << (folio->_flags_1 & 0xff);
 }
 
 static __always_inline const struct gendisk *disk_of(const struct request *request)
