@@ -32,6 +32,7 @@ struct helper {
 	uint64_t id;           /* what header.helper_id holds while we are the one */
 	uint64_t namespace_id; /* of our pids */
 	int wake_fd;           /* eventfd: there may be something to do */
+	bool alone;            /* WRITEPACE_OBSERVER=off */
 	const char *root;      /* before /proc and /sys; "" but for tests */
 };
 

@@ -83,6 +83,8 @@ void observed_copy(struct observed *observed, const struct helper *helper,
 	struct wp_published_set set;
 	char folder[READ_PATH_BYTES];
 
+	if (helper->alone)
+		return;
 	snprintf(folder, sizeof(folder), "%s" WP_PUBLISHED_FOLDER, helper->root);
 	if (!published_read(folder, "devices", &set, entries, sizeof(entries[0]),
 			    WP_PUBLISHED_DEVICES) ||

@@ -13,6 +13,14 @@
 #define PUSH_MAX_BYTES WP_KIB(256)
 #define RELEASE_NS WP_SEC(5) /* nothing completed for so long: callers go on (design 8) */
 
+static enum wp_source source_of(const struct slow *slow)
+{
+	enum wp_source source = device_source(slow->flush.device, slow->now_ns);
+
+	return source != WP_SOURCE_OBSERVER && slow->looked ? WP_SOURCE_CACHESTAT :
+							      source;
+}
+
 static void decide(const struct slow *slow, struct verdict *verdict)
 {
 	struct view view = {
@@ -21,6 +29,7 @@ static void decide(const struct slow *slow, struct verdict *verdict)
 		.dirtied_bytes = slow->task->owed_bytes,
 		.paused_when_ns = slow->task->paused_when_ns,
 		.weight = slow_weight(slow),
+		.source = source_of(slow),
 	};
 
 	if (slow->slot) {

@@ -177,6 +177,7 @@ void slow_settle(struct slow *slow)
 	uint64_t max_q10 = slow->bounds.max_ratio_q10;
 	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, &look) : -ENOENT;
 
+	slow->looked = dirty >= 0;
 	if (dirty >= 0)
 		slow->dirty_bytes = (uint64_t)dirty;
 	else if (slow->file && !slow->flush.file)

@@ -25,6 +25,7 @@ struct slow {
 	struct wp_note *note; /* the same */
 	unsigned stripe;      /* of the striped counts */
 	uint64_t since_ns;    /* beginning of the visit */
+	bool looked;          /* the file told what of it is outstanding */
 	uint64_t now_ns;
 	uint64_t charged_bytes; /* since the last visit */
 	uint64_t dirtied_bytes; /* new dirt of it on this file, not yet settled */

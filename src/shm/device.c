@@ -132,11 +132,11 @@ static bool is_observed(const struct wp_device *device, uint64_t now_ns)
 	       WP_PUBLISHED_FRESH_NS;
 }
 
-enum device_source device_source(const struct wp_device *device, uint64_t now_ns)
+enum wp_source device_source(const struct wp_device *device, uint64_t now_ns)
 {
 	if (is_observed(device, now_ns))
-		return SOURCE_OBSERVER;
-	return is_measured(device, now_ns) ? SOURCE_STATISTICS : SOURCE_RATE;
+		return WP_SOURCE_OBSERVER;
+	return is_measured(device, now_ns) ? WP_SOURCE_STATISTICS : WP_SOURCE_RATE;
 }
 
 /*

@@ -10,6 +10,7 @@
 #define WP_SHM_DEVICE_H
 
 #include <writepace/layout.h>
+#include <writepace/verdict.h>
 
 #include "core/control.h"
 
@@ -42,14 +43,8 @@ void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns);
 /* @bytes will never be written: no completion, no progress. */
 void device_cancelled(struct wp_device *device, uint64_t bytes);
 
-/* Where it is known from what became of bytes that nobody can ask for any more, best first. */
-enum device_source {
-	SOURCE_OBSERVER, /* the kernel's count of the device, through observer and helper */
-	SOURCE_STATISTICS, /* what the device wrote, through the helper */
-	SOURCE_RATE,       /* the learned bandwidth */
-};
-
-enum device_source device_source(const struct wp_device *device, uint64_t now_ns);
+/* Where it is known from what became of bytes that nobody can ask for any more. */
+enum wp_source device_source(const struct wp_device *device, uint64_t now_ns);
 
 /*
  * Orphans leave as the source says: what the kernel does not count any more; or as the device

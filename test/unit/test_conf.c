@@ -213,6 +213,8 @@ static void a_choice_is_the_place_of_its_word(void **state)
 	(void)state;
 	takes("WRITEPACE_HELPER", "auto", FIELD(helper), 0);
 	takes("WRITEPACE_HELPER", "off", FIELD(helper), 1);
+	takes("WRITEPACE_OBSERVER", "auto", FIELD(observer), 0);
+	takes("WRITEPACE_OBSERVER", "off", FIELD(observer), 1);
 	takes("WRITEPACE_TASK_LIMIT", "linear", FIELD(task_limit), 1);
 	takes("WRITEPACE_TASK_LIMIT", "off", FIELD(task_limit), 2);
 	refuses("WRITEPACE_HELPER", "on", "allowed: auto|off");

@@ -164,7 +164,7 @@ TEST(orphans_are_what_the_observer_counts_and_what_came_since)
 	struct wp_device device = observed_at(NOW);
 
 	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
-	assert_int_equal(device_source(&device, NOW + WP_MS(100)), SOURCE_OBSERVER);
+	assert_int_equal(device_source(&device, NOW + WP_MS(100)), WP_SOURCE_OBSERVER);
 	assert_int_equal(device.orphan_bytes, 7000000);
 	assert_int_equal(device_outstanding_bytes(&device), 7000000);
 	device_drain_orphans(&device, 10000000, NOW + WP_MS(200));
@@ -185,7 +185,7 @@ TEST(an_observer_that_is_silent_for_two_seconds_is_left)
 {
 	struct wp_device device = observed_at(NOW - WP_SEC(2));
 
-	assert_int_equal(device_source(&device, NOW + WP_MS(100)), SOURCE_RATE);
+	assert_int_equal(device_source(&device, NOW + WP_MS(100)), WP_SOURCE_RATE);
 	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
 	assert_int_equal(device.orphan_bytes, 9000000);
 }
