@@ -45,7 +45,9 @@ static const struct wish wishes[] = {
 
 static bool verbose_libbpf;
 
-static int print(enum libbpf_print_level level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static int print(enum libbpf_print_level level,
+						       const char *format,
+						       va_list arguments)
 {
 	if (!verbose_libbpf || level == LIBBPF_DEBUG)
 		return 0;
