@@ -6,6 +6,7 @@
  * Whoever includes it has defined before:
  *   static struct device_sums *device_sums(uint32_t device);           this CPU's; NULL = no room
  *   static struct task_sums *task_sums(uint32_t device);               the caller's; NULL = no room
+ *   static struct task_sums *known_task_sums(uint32_t pid, uint32_t device);   NULL = forgotten
  *   SUM_SHARED(word, amount)                                           an atomic add
  */
 #ifndef WP_OBSERVER_AGGREGATE_BPF_H
@@ -15,17 +16,51 @@
 
 #define SUM_OWN(word, amount) ((word) += (amount))
 
-/* Returns the device's sums. */
-static inline struct device_sums *on_dirtied(uint32_t device, uint64_t bytes)
+/* A page of @mapping in @place. Once a page: what can be left out here is. */
+static inline bool run_goes_on(const struct dirt_run *run, uint64_t place,
+			       uint64_t mapping, uint32_t pid)
+{
+	return run->place == place && run->pid == pid &&
+	       (!run->node || run->node == mapping);
+}
+
+static RUN_SELDOM void run_end(struct dirt_run *run)
+{
+	struct device_sums *sums;
+	struct task_sums *task;
+
+	if (!run || !run->bytes)
+		return;
+	sums = device_sums(run->device);
+	task = known_task_sums(run->pid, run->device);
+	if (sums)
+		SUM_OWN(sums->dirtied_bytes, run->bytes);
+	if (task)
+		SUM_SHARED(task->dirtied_bytes, run->bytes);
+	run->bytes = 0;
+	run->ended++;
+}
+
+/* The caller's begins. Returns the device's sums. */
+static inline struct device_sums *run_begin(struct dirt_run *run, uint64_t place,
+					    uint64_t node, uint32_t pid, uint32_t device)
 {
 	struct device_sums *sums = device_sums(device);
-	struct task_sums *task = task_sums(device);
 
-	if (sums)
-		SUM_OWN(sums->dirtied_bytes, bytes);
-	if (task)
-		SUM_SHARED(task->dirtied_bytes, bytes);
+	run_end(run);
+	task_sums(device);
+	run->place = place;
+	run->node = node;
+	run->pid = pid;
+	run->device = device;
 	return sums;
+}
+
+static inline void on_dirtied(struct dirt_run *run, uint64_t bytes)
+{
+	SUM_OWN(run->bytes, bytes);
+	if (run->bytes >= SUMS_RUN_BYTES)
+		run_end(run);
 }
 
 /* Why no task: whoever runs when a device is done has nothing to do with it. */

@@ -23,6 +23,65 @@ static uint32_t read_map(int fd, void *keys, void *values, uint32_t room)
 	return error && error != -ENOENT ? 0 : count;
 }
 
+/* ------------------------------------------------------------------------ runs -- */
+
+#define RUN_TRIES 8
+
+/*
+ * What is not in the sums yet. Read after the sums, and again if a run went into them meanwhile: it
+ * would be in neither, or in both.
+ */
+struct runs {
+	unsigned cpus;
+	struct dirt_run *now;
+	struct dirt_run *before;
+};
+
+static bool read_runs(struct dirt_run *runs, const struct loaded *loaded)
+{
+	uint32_t first = 0;
+
+	return !bpf_map_lookup_elem(loaded->runs_fd, &first, runs);
+}
+
+static struct runs *runs_of(const struct loaded *loaded)
+{
+	static struct runs runs;
+
+	if (!runs.cpus) {
+		runs.now = calloc(loaded->cpus, sizeof(*runs.now));
+		runs.before = calloc(loaded->cpus, sizeof(*runs.before));
+		runs.cpus = runs.now && runs.before ? loaded->cpus : 0;
+	}
+	return &runs;
+}
+
+static bool has_ended(const struct runs *runs)
+{
+	for (unsigned cpu = 0; cpu < runs->cpus; cpu++) {
+		if (runs->now[cpu].ended != runs->before[cpu].ended)
+			return true;
+	}
+	return false;
+}
+
+/* Read a map by @read until no run ended meanwhile, a bounded number of times. */
+static struct runs *read_settled(const struct loaded *loaded,
+				 void (*read)(const struct loaded *loaded, void *to),
+				 void *to)
+{
+	struct runs *runs = runs_of(loaded);
+
+	for (int tries = 0; tries < RUN_TRIES; tries++) {
+		bool known = runs->cpus && read_runs(runs->before, loaded);
+
+		read(loaded, to);
+		if (!known || !read_runs(runs->now, loaded) || !has_ended(runs))
+			break;
+	}
+	return runs;
+}
+
 /* --------------------------------------------------------------------- devices -- */
 
 /* What is kept of each queue, also when it is gone: sums never fall. */
@@ -92,10 +151,11 @@ static void add_queues(struct gathered_devices *gathered, const struct loaded *l
 	}
 }
 
-void gather_devices(struct gathered_devices *gathered, const struct loaded *loaded)
+static void read_devices(const struct loaded *loaded, void *to)
 {
 	static uint32_t keys[SUMS_DEVICES];
 	static struct device_sums *sums;
+	struct gathered_devices *gathered = to;
 
 	gathered->count = 0;
 	if (!sums)
@@ -106,6 +166,14 @@ void gather_devices(struct gathered_devices *gathered, const struct loaded *load
 	for (uint32_t i = 0; i < gathered->count; i++)
 		gathered->devices[i] = sum_device(
 			keys[i], &sums[(size_t)i * loaded->cpus], loaded->cpus);
+}
+
+void gather_devices(struct gathered_devices *gathered, const struct loaded *loaded)
+{
+	const struct runs *runs = read_settled(loaded, read_devices, gathered);
+
+	for (uint32_t i = 0; i < gathered->count; i++)
+		sum_device_runs(&gathered->devices[i], runs->now, runs->cpus);
 	add_queues(gathered, loaded);
 }
 
@@ -141,14 +209,23 @@ static struct wp_published_task entry_of(const struct task_key *key,
 	return task;
 }
 
-void gather_tasks(struct gathered_tasks *gathered, const struct loaded *loaded)
+static void read_tasks(const struct loaded *loaded, void *to)
 {
 	static struct task_key keys[SUMS_TASKS];
 	static struct task_sums sums[SUMS_TASKS];
+	struct gathered_tasks *gathered = to;
 
 	gathered->count = read_map(loaded->tasks_fd, keys, sums, SUMS_TASKS);
 	for (uint32_t i = 0; i < gathered->count; i++)
 		gathered->tasks[i] = entry_of(&keys[i], &sums[i]);
+}
+
+void gather_tasks(struct gathered_tasks *gathered, const struct loaded *loaded)
+{
+	const struct runs *runs = read_settled(loaded, read_tasks, gathered);
+
+	for (uint32_t i = 0; i < gathered->count; i++)
+		sum_task_runs(&gathered->tasks[i], runs->now, runs->cpus);
 	qsort(gathered->tasks, gathered->count, sizeof(gathered->tasks[0]), by_uid);
 }
 

@@ -20,25 +20,35 @@
 #define LIBBPF_MAJOR 1
 #define NAME_BYTES 64
 
+enum when { ALWAYS, UNLESS_ALL_SYNCS, FOR_ALL_SYNCS };
+
 /* A program, and what it needs to be of use. */
 struct wish {
 	const char *program;
+	enum when when;
 	const char *event;  /* of the kernel's, NULL = of tracefs */
+	const char *module; /* that may have it, NULL = none */
 	unsigned arguments; /* 0 = any number */
-	const char *
-		without; /* said when no program of that event can run; NULL = another may */
+	/* said when no program of that event can run; NULL = another may */
+	const char *without;
 };
 
 static const struct wish wishes[] = {
-	{ "dirtied_page", "writeback_dirty_page", 0, NULL },
-	{ "dirtied_folio", "writeback_dirty_folio", 0, "dirtied bytes are not seen" },
-	{ "completed", "block_rq_complete", 0, "completed bytes are not seen" },
-	{ "paused_12", "balance_dirty_pages", 12, NULL },
-	{ "paused_8", "balance_dirty_pages", 8, "the kernel's pauses are not seen" },
-	{ "fsync_begins", NULL, 0, NULL },
-	{ "fsync_ends", NULL, 0, NULL },
-	{ "fdatasync_begins", NULL, 0, NULL },
-	{ "fdatasync_ends", NULL, 0, NULL },
+	{ "dirtied_page", ALWAYS, "writeback_dirty_page", NULL, 0, NULL },
+	{ "dirtied_folio", ALWAYS, "writeback_dirty_folio", NULL, 0,
+	  "dirtied bytes are not seen" },
+	{ "completed", ALWAYS, "block_rq_complete", NULL, 0,
+	  "completed bytes are not seen" },
+	{ "paused_12", ALWAYS, "balance_dirty_pages", NULL, 12, NULL },
+	{ "paused_8", ALWAYS, "balance_dirty_pages", NULL, 8,
+	  "the kernel's pauses are not seen" },
+	{ "ext4_begins", UNLESS_ALL_SYNCS, "ext4_sync_file_enter", "ext4", 0,
+	  "waits in fsync are seen with --syncs only" },
+	{ "ext4_ends", UNLESS_ALL_SYNCS, "ext4_sync_file_exit", "ext4", 0, NULL },
+	{ "fsync_begins", FOR_ALL_SYNCS, NULL, NULL, 0, NULL },
+	{ "fsync_ends", FOR_ALL_SYNCS, NULL, NULL, 0, NULL },
+	{ "fdatasync_begins", FOR_ALL_SYNCS, NULL, NULL, 0, NULL },
+	{ "fdatasync_ends", FOR_ALL_SYNCS, NULL, NULL, 0, NULL },
 };
 
 /* ------------------------------------------------------------------ this kernel -- */
@@ -79,38 +89,61 @@ static bool has_tracefs(void)
 	       !access("/sys/kernel/debug/tracing/events", R_OK);
 }
 
-static bool can_run(const struct wish *wish, const struct btf *btf, bool tracefs)
+/* The same, in the kernel or in a module of it that is loaded. */
+static unsigned find_event(const struct wish *wish, struct btf *btf)
+{
+	unsigned arguments = event_arguments(btf, wish->event);
+	struct btf *module;
+
+	if (arguments || !wish->module)
+		return arguments;
+	module = btf__load_module_btf(wish->module, btf);
+	if (!module)
+		return 0;
+	arguments = event_arguments(module, wish->event);
+	btf__free(module);
+	return arguments;
+}
+
+static bool is_wanted(const struct wish *wish, bool all_syncs)
+{
+	return wish->when == ALWAYS || (wish->when == FOR_ALL_SYNCS) == all_syncs;
+}
+
+static bool can_run(const struct wish *wish, struct btf *btf, bool tracefs)
 {
 	unsigned arguments;
 
 	if (!wish->event)
 		return tracefs;
-	arguments = event_arguments(btf, wish->event);
+	arguments = find_event(wish, btf);
 	return arguments && (!wish->arguments || arguments == wish->arguments);
 }
 
-/* Decided once, before anything is loaded. How many programs are left. */
-static unsigned choose_programs(struct bpf_object *object, const struct btf *btf)
+/* Decided once, before anything is loaded. How many programs are left, syncs' apart. */
+static unsigned choose_programs(struct bpf_object *object, struct btf *btf,
+				bool all_syncs)
 {
-	bool tracefs = has_tracefs();
+	bool tracefs = all_syncs && has_tracefs();
 	const char *seen = NULL;
 	unsigned count = 0;
 
-	if (!tracefs)
+	if (all_syncs && !tracefs)
 		tell("no tracefs is mounted: waits in fsync are not seen");
 	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
 		const struct wish *wish = &wishes[i];
-		struct bpf_program *program =
-			bpf_object__find_program_by_name(object, wish->program);
+		bool wanted = is_wanted(wish, all_syncs);
 
-		if (can_run(wish, btf, tracefs)) {
+		if (wanted && can_run(wish, btf, tracefs)) {
 			seen = wish->program;
-			count += wish->event ? 1 : 0;
+			count += wish->when == ALWAYS;
 			continue;
 		}
-		bpf_program__set_autoload(program, false);
+		bpf_program__set_autoload(
+			bpf_object__find_program_by_name(object, wish->program), false);
 		/* Why the first letters: the two programs of one kind of event share them. */
-		if (wish->without && !(seen && !strncmp(seen, wish->program, 6)))
+		if (wanted && wish->without &&
+		    !(seen && !strncmp(seen, wish->program, 6)))
 			tell("this kernel has no event %s: %s", wish->event,
 			     wish->without);
 	}
@@ -175,11 +208,12 @@ static bool find_maps(struct loaded *loaded)
 
 	loaded->devices_fd = bpf_object__find_map_fd_by_name(loaded->object, "devices");
 	loaded->tasks_fd = bpf_object__find_map_fd_by_name(loaded->object, "tasks");
+	loaded->runs_fd = bpf_object__find_map_fd_by_name(loaded->object, "runs");
 	loaded->names_fd = bpf_object__find_map_fd_by_name(loaded->object, "names");
 	loaded->lost = lost ? bpf_map__initial_value(lost, &bytes) : NULL;
 	loaded->cpus = (unsigned)cpus;
 	if (loaded->devices_fd >= 0 && loaded->tasks_fd >= 0 && loaded->names_fd >= 0 &&
-	    cpus > 0 && bytes == sizeof(uint64_t))
+	    loaded->runs_fd >= 0 && cpus > 0 && bytes == sizeof(uint64_t))
 		return true;
 	tell("the programs and the observer do not fit together");
 	return false;
@@ -204,11 +238,11 @@ static bool check_kernel(void)
 	return true;
 }
 
-static bool load(struct loaded *loaded, const struct btf *btf)
+static bool load(struct loaded *loaded, struct btf *btf, bool all_syncs)
 {
 	int error;
 
-	if (!choose_programs(loaded->object, btf)) {
+	if (!choose_programs(loaded->object, btf, all_syncs)) {
 		tell("this kernel has none of the events that are needed");
 		return false;
 	}
@@ -220,7 +254,7 @@ static bool load(struct loaded *loaded, const struct btf *btf)
 	return find_maps(loaded) && attach(loaded->object);
 }
 
-bool load_programs(struct loaded *loaded, bool verbose)
+bool load_programs(struct loaded *loaded, bool all_syncs, bool verbose)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "writepace");
 	struct btf *btf;
@@ -234,7 +268,7 @@ bool load_programs(struct loaded *loaded, bool verbose)
 	if (!btf)
 		return say_why_not(-errno);
 	loaded->object = bpf_object__open_mem(image_begin, image_bytes(), &options);
-	done = loaded->object ? load(loaded, btf) : say_why_not(-errno);
+	done = loaded->object ? load(loaded, btf, all_syncs) : say_why_not(-errno);
 	btf__free(btf);
 	return done;
 }

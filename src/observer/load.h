@@ -12,14 +12,16 @@ struct loaded {
 	int devices_fd;
 	int tasks_fd;
 	int names_fd;
+	int runs_fd;
 	unsigned cpus;
 	const uint64_t *lost; /* the programs' own counter, mapped */
 };
 
 /*
+ * @all_syncs: waits in fsync on all file systems, at a price for every system call.
  * What is missing in this kernel is said on stderr, once each, and left out. False with a line
  * said: nothing can be observed.
  */
-bool load_programs(struct loaded *loaded, bool verbose) WP_MUST_CHECK;
+bool load_programs(struct loaded *loaded, bool all_syncs, bool verbose) WP_MUST_CHECK;
 
 #endif

@@ -27,7 +27,8 @@
 
 #define STATUS_REFUSED 125
 #define STATUS_NONE 1          /* --once, and no observer runs */
-#define DEVICES_NS WP_MS(100)  /* while anything changes */
+#define CHANGING_NS WP_MS(20)  /* between two looks at the devices */
+#define DEVICES_NS WP_MS(100)  /* while nothing changes */
 #define HEARTBEAT_NS WP_SEC(1) /* half of what counts as fresh */
 #define TASKS_NS WP_SEC(1)
 #define FORGET_NS WP_SEC(60)
@@ -37,6 +38,7 @@ struct options {
 	bool foreground;
 	bool once;
 	bool json;
+	bool syncs;
 	bool verbose;
 };
 
@@ -56,7 +58,7 @@ static struct gathered_tasks tasks;
 
 static void usage(void)
 {
-	printf("usage: writepace-observer --foreground [--verbose] [--folder DIR]\n"
+	printf("usage: writepace-observer --foreground [--syncs] [--verbose] [--folder DIR]\n"
 	       "       writepace-observer --once [--json] [--folder DIR]\n"
 	       "\n"
 	       "Observes what every process dirties and every device completes, and publishes\n"
@@ -68,6 +70,8 @@ static void usage(void)
 	       "                     seconds of the kernel's own pauses and of fsync; tasks of\n"
 	       "                     other users for root only\n"
 	       "  -j, --json         the same as JSON; null where the kernel tells nothing\n"
+	       "  -s, --syncs        waits in fsync of all file systems, not of ext4 alone; costs\n"
+	       "                     every system call of the machine a little\n"
 	       "  -d, --folder DIR   another place than %s\n"
 	       "  -v, --verbose      what libbpf says, too\n"
 	       "  -h, --help\n"
@@ -96,6 +100,9 @@ static void read_option(struct options *options, int option)
 	case 'j':
 		options->json = true;
 		break;
+	case 's':
+		options->syncs = true;
+		break;
 	case 'v':
 		options->verbose = true;
 		break;
@@ -119,6 +126,7 @@ static void read_options(struct options *options, int argc, char **argv)
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "once", no_argument, NULL, 'o' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "syncs", no_argument, NULL, 's' },
 		{ "folder", required_argument, NULL, 'd' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -127,7 +135,7 @@ static void read_options(struct options *options, int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "fojd:vhV", known, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "fojsd:vhV", known, NULL)) != -1)
 		read_option(options, option);
 	if (optind < argc)
 		refuse("takes options only; see --help");
@@ -135,6 +143,8 @@ static void read_options(struct options *options, int argc, char **argv)
 		refuse("either --foreground or --once; see --help");
 	if (options->json && !options->once)
 		refuse("--json goes with --once");
+	if (options->syncs && options->once)
+		refuse("--syncs goes with --foreground");
 }
 
 /* --------------------------------------------------------------------- observe -- */
@@ -164,14 +174,19 @@ static bool devices_changed(void)
 		      now_devices.count * sizeof(now_devices.devices[0]));
 }
 
-static void observe_devices(struct observer *observer, uint64_t now_ns)
+/* Returns the time until the next look. Why soon: readers take what was counted for what is. */
+static uint64_t observe_devices(struct observer *observer, uint64_t now_ns)
 {
+	bool changed;
+
 	gather_devices(&now_devices, &observer->loaded);
-	if (!devices_changed() && now_ns < observer->published_ns + HEARTBEAT_NS)
-		return;
+	changed = devices_changed();
+	if (!changed && now_ns < observer->published_ns + HEARTBEAT_NS)
+		return DEVICES_NS;
 	board_devices(&observer->board, &now_devices, *observer->loaded.lost, now_ns);
 	old_devices = now_devices;
 	observer->published_ns = now_ns;
+	return changed ? CHANGING_NS : DEVICES_NS;
 }
 
 static void observe_tasks(struct observer *observer, uint64_t now_ns)
@@ -189,14 +204,12 @@ static void observe_tasks(struct observer *observer, uint64_t now_ns)
 
 static void observe(struct observer *observer)
 {
-	static const struct timespec step = { .tv_nsec = (long)DEVICES_NS };
-
 	while (!ended) {
 		uint64_t now_ns = kernel_now_ns();
+		uint64_t step_ns = observe_devices(observer, now_ns);
 
-		observe_devices(observer, now_ns);
 		observe_tasks(observer, now_ns);
-		nanosleep(&step, NULL);
+		kernel_sleep_ns(step_ns);
 	}
 }
 
@@ -211,7 +224,7 @@ static int run(const struct options *options)
 	catch_signals();
 	if (!board_begin(&observer.board, options->folder, kernel_now_ns()))
 		return STATUS_REFUSED;
-	if (load_programs(&observer.loaded, options->verbose)) {
+	if (load_programs(&observer.loaded, options->syncs, options->verbose)) {
 		tell_starter("READY=1");
 		observe(&observer);
 		tell_starter("STOPPING=1");

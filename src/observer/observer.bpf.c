@@ -20,16 +20,15 @@
 #define MINOR_BITS 20
 
 #define SUM_SHARED(word, amount) __sync_fetch_and_add(&(word), amount)
+#define RUN_SELDOM __noinline
 
 /* Why GPL: the kernel's tracing helpers ask for it; the LGPL allows it. */
 char LICENSE[] SEC("license") = "GPL";
 
-/* Set before loading. */
-const volatile uint64_t page_bytes = 4096;
+const volatile uint64_t page_bytes = 4096; /* both are set before loading */
 const volatile uint64_t tick_ns = 4000000; /* what the kernel counts pauses in */
 
-/* Events without room in a map. */
-uint64_t lost = 0;
+uint64_t lost = 0; /* events without room in a map */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
@@ -37,6 +36,13 @@ struct {
 	__type(key, uint32_t);
 	__type(value, struct device_sums);
 } devices SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct dirt_run);
+} runs SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -107,6 +113,13 @@ static struct task_sums *task_sums(uint32_t device)
 	if (!sums)
 		SUM_SHARED(lost, 1);
 	return sums;
+}
+
+static struct task_sums *known_task_sums(uint32_t pid, uint32_t device)
+{
+	struct task_key key = { .pid = pid, .device = device };
+
+	return bpf_map_lookup_elem(&tasks, &key);
 }
 
 #include "observer/aggregate.bpf.h"
@@ -203,24 +216,35 @@ static __always_inline int learn_name(const struct backing_dev_info *bdi, uint32
 	return 0;
 }
 
+static __always_inline void begin_run(struct dirt_run *run,
+				      const struct address_space *mapping, uint32_t pid)
+{
+	const struct inode *inode = mapping->host;
+	const struct super_block *sb = inode->i_sb;
+	bool is_node = sb->s_magic == BDEV_MAGIC;
+	uint32_t device = device_of(sb, inode);
+	struct device_sums *sums = run_begin(
+		run, (uint64_t)sb, is_node ? (uint64_t)mapping : 0, pid, device);
+
+	if (!sums || sums->named)
+		return;
+	learn_name(is_node ? queue_of_node(inode) : sb->s_bdi, device);
+	sums->named = 1;
+}
+
+/* Once a page: nothing is looked up here but this CPU's run. */
 static __always_inline int dirtied(const struct address_space *mapping, uint64_t bytes)
 {
-	const struct super_block *sb;
-	const struct inode *inode;
-	struct device_sums *sums;
-	uint32_t device;
+	uint32_t pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32);
+	struct dirt_run *run;
+	uint32_t first = 0;
 
-	if (!mapping)
+	run = bpf_map_lookup_elem(&runs, &first);
+	if (!mapping || !run)
 		return 0;
-	inode = mapping->host;
-	sb = inode->i_sb;
-	device = device_of(sb, inode);
-	sums = on_dirtied(device, bytes);
-	if (sums && !sums->named) {
-		learn_name(sb->s_magic == BDEV_MAGIC ? queue_of_node(inode) : sb->s_bdi,
-			   device);
-		sums->named = 1;
-	}
+	if (!run_goes_on(run, (uint64_t)mapping->host->i_sb, (uint64_t)mapping, pid))
+		begin_run(run, mapping, pid);
+	on_dirtied(run, bytes);
 	return 0;
 }
 
@@ -307,12 +331,12 @@ static __always_inline uint32_t device_of_descriptor(uint32_t fd)
 			 BPF_CORE_READ(device, bd_disk, first_minor));
 }
 
-static __always_inline int sync_begins(uint32_t fd)
+static __always_inline int sync_begins(uint32_t device)
 {
 	uint64_t thread = bpf_get_current_pid_tgid();
 	struct sync_begin begin = {
 		.begin_ns = bpf_ktime_get_ns(),
-		.device = device_of_descriptor(fd),
+		.device = device,
 	};
 
 	bpf_map_update_elem(&syncs, &thread, &begin, BPF_ANY);
@@ -332,10 +356,29 @@ static __always_inline int sync_ends(void)
 	return 0;
 }
 
+/* ext4 alone tells of both ends. */
+SEC("tp_btf/ext4_sync_file_enter")
+int BPF_PROG(ext4_begins, struct file *file)
+{
+	const struct inode *inode = file->f_inode;
+
+	return sync_begins(device_of(inode->i_sb, inode));
+}
+
+SEC("tp_btf/ext4_sync_file_exit")
+int BPF_PROG(ext4_ends, struct inode *inode)
+{
+	return sync_ends();
+}
+
+/*
+ * Of all file systems, on demand: while a program is attached to any system call, every call of
+ * every process takes the kernel's longer way.
+ */
 SEC("tracepoint/syscalls/sys_enter_fsync")
 int fsync_begins(const struct trace_event_raw_sys_enter *call)
 {
-	return sync_begins((uint32_t)call->args[0]);
+	return sync_begins(device_of_descriptor((uint32_t)call->args[0]));
 }
 
 SEC("tracepoint/syscalls/sys_exit_fsync")
@@ -347,7 +390,7 @@ int fsync_ends(const void *call)
 SEC("tracepoint/syscalls/sys_enter_fdatasync")
 int fdatasync_begins(const struct trace_event_raw_sys_enter *call)
 {
-	return sync_begins((uint32_t)call->args[0]);
+	return sync_begins(device_of_descriptor((uint32_t)call->args[0]));
 }
 
 SEC("tracepoint/syscalls/sys_exit_fdatasync")

@@ -28,3 +28,22 @@ struct wp_published_device sum_device(uint32_t device, const struct device_sums 
 	}
 	return sum;
 }
+
+void sum_device_runs(struct wp_published_device *device, const struct dirt_run *runs,
+		     unsigned cpus)
+{
+	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		if (sum_number(runs[cpu].device) == device->number)
+			device->dirtied_bytes += runs[cpu].bytes;
+	}
+}
+
+void sum_task_runs(struct wp_published_task *task, const struct dirt_run *runs,
+		   unsigned cpus)
+{
+	for (unsigned cpu = 0; cpu < cpus; cpu++) {
+		if (runs[cpu].pid == task->pid &&
+		    sum_number(runs[cpu].device) == task->device)
+			task->dirtied_bytes += runs[cpu].bytes;
+	}
+}

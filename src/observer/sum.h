@@ -17,4 +17,10 @@ uint32_t sum_kernel_number(uint64_t number);
 struct wp_published_device sum_device(uint32_t device, const struct device_sums *per_cpu,
 				      unsigned cpus);
 
+/* And what of it is in runs that go on. */
+void sum_device_runs(struct wp_published_device *device, const struct dirt_run *runs,
+		     unsigned cpus);
+void sum_task_runs(struct wp_published_task *task, const struct dirt_run *runs,
+		   unsigned cpus);
+
 #endif

@@ -99,7 +99,7 @@ static void every_default_text_reads_as_the_default(void **state)
 	struct conf expected = fresh();
 
 	(void)state;
-	assert_int_equal(conf_key_count, 19);
+	assert_int_equal(conf_key_count, 20);
 	for (size_t key = 0; key < conf_key_count; key++) {
 		struct conf conf = expected;
 		char line[WP_CONF_LINE_BYTES] = "";

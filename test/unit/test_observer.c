@@ -73,13 +73,36 @@ static struct task_sums *task_sums(uint32_t device)
 	return NULL;
 }
 
+static struct task_sums *known_task_sums(uint32_t pid, uint32_t device)
+{
+	for (size_t i = 0; i < 64; i++) {
+		if (tasks[i].key.pid == pid && tasks[i].key.device == device)
+			return &tasks[i].sums;
+	}
+	return NULL;
+}
+
 #define SUM_SHARED(word, amount) ((word) += (amount))
+#define RUN_SELDOM
 
 #include "observer/aggregate.bpf.h"
+
+static struct dirt_run runs[CPUS];
+
+/* As the program does: a file system for each device. */
+static void dirty(uint32_t device, uint64_t bytes)
+{
+	struct dirt_run *run = &runs[on_cpu];
+
+	if (!run_goes_on(run, device, 0, current_pid))
+		run_begin(run, device, 0, current_pid, device);
+	on_dirtied(run, bytes);
+}
 
 static int begin(void **state)
 {
 	(void)state;
+	memset(runs, 0, sizeof(runs));
 	memset(devices, 0, sizeof(devices));
 	memset(tasks, 0, sizeof(tasks));
 	room = SUMS_DEVICES;
@@ -129,7 +152,7 @@ static void replay(void)
 		on_cpu = event->cpu % CPUS;
 		current_pid = event->pid;
 		if (!strcmp(event->kind, "dirtied"))
-			on_dirtied(event->device, (uint64_t)event->amount);
+			dirty(event->device, (uint64_t)event->amount);
 		else if (!strcmp(event->kind, "completed"))
 			on_completed(event->device, (uint64_t)event->amount);
 		else
@@ -139,8 +162,25 @@ static void replay(void)
 
 static struct task_sums sums_of(uint32_t pid)
 {
-	current_pid = pid;
-	return *task_sums(events[0].device);
+	struct wp_published_task task = {
+		.pid = pid,
+		.device = sum_number(events[0].device),
+	};
+	struct task_sums sums = *known_task_sums(pid, events[0].device);
+
+	sum_task_runs(&task, runs, CPUS);
+	sums.dirtied_bytes += task.dirtied_bytes;
+	return sums;
+}
+
+/* The only device of the recording. */
+static struct wp_published_device device_sum(void)
+{
+	struct wp_published_device sum =
+		sum_device(devices[0].number, devices[0].cpus, CPUS);
+
+	sum_device_runs(&sum, runs, CPUS);
+	return sum;
 }
 
 TEST(sums_are_what_was_written)
@@ -148,7 +188,7 @@ TEST(sums_are_what_was_written)
 	struct wp_published_device sum;
 
 	replay();
-	sum = sum_device(devices[0].number, devices[0].cpus, CPUS);
+	sum = device_sum();
 	assert_int_equal(sum.dirtied_bytes, ALL_BYTES);
 	assert_int_equal(sum.completed_bytes, COMPLETED_BYTES);
 	assert_int_equal(sums_of(ONE_PID).dirtied_bytes, WP_MIB(1));
@@ -160,7 +200,7 @@ TEST(only_pauses_with_a_length_count)
 	struct wp_published_device sum;
 
 	replay();
-	sum = sum_device(devices[0].number, devices[0].cpus, CPUS);
+	sum = device_sum();
 	assert_int_equal(sum.pauses, ALL_PAUSES);
 	assert_int_equal(sum.paused_ns, ALL_TICKS * TICK_NS);
 	assert_int_equal(sums_of(OTHER_PID).pauses, OTHER_PAUSES);
@@ -173,7 +213,7 @@ TEST(an_hour_does_not_drift)
 
 	for (int round = 0; round < HOUR_ROUNDS; round++)
 		replay();
-	sum = sum_device(devices[0].number, devices[0].cpus, CPUS);
+	sum = device_sum();
 	assert_int_equal(sum.dirtied_bytes, (uint64_t)ALL_BYTES * HOUR_ROUNDS);
 	assert_int_equal(sum.completed_bytes, (uint64_t)COMPLETED_BYTES * HOUR_ROUNDS);
 	assert_int_equal(sums_of(ONE_PID).dirtied_bytes, WP_MIB(1) * HOUR_ROUNDS);
@@ -183,14 +223,55 @@ TEST(full_tables_lose_events_and_nothing_else)
 {
 	room = 0;
 	replay();
+	memset(runs, 0, sizeof(runs));
 	room = 1;
 	current_pid = 1;
-	on_dirtied(1, 4096);
-	on_dirtied(2, 4096);
+	dirty(1, 4096);
+	dirty(2, 4096);
 	on_synced(2, 5);
 	assert_int_equal(devices[0].cpus[on_cpu].dirtied_bytes, 4096);
 	assert_int_equal(tasks[0].sums.dirtied_bytes, 4096);
 	assert_int_equal(tasks[0].sums.syncs, 0);
+}
+
+/* The one that goes on is no less there: a reader adds both. */
+TEST(a_run_goes_into_the_sums_when_it_is_long_or_another_begins)
+{
+	current_pid = 1;
+	dirty(7, 4096);
+	assert_int_equal(devices[0].cpus[on_cpu].dirtied_bytes, 0);
+	assert_int_equal(device_sum().dirtied_bytes, 4096);
+	dirty(7, SUMS_RUN_BYTES);
+	assert_int_equal(devices[0].cpus[on_cpu].dirtied_bytes, 4096 + SUMS_RUN_BYTES);
+	assert_int_equal(runs[on_cpu].ended, 1);
+	dirty(7, 4096);
+	current_pid = 2;
+	dirty(7, 4096);
+	assert_int_equal(tasks[0].sums.dirtied_bytes, 2 * 4096 + SUMS_RUN_BYTES);
+	assert_int_equal(runs[on_cpu].ended, 2);
+	assert_int_equal(device_sum().dirtied_bytes, 3 * 4096 + SUMS_RUN_BYTES);
+}
+
+/* Two that take turns at every page cost more, and are told apart all the same. */
+TEST(runs_are_of_one_process_one_device_and_one_cpu)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		current_pid = 1 + i % 2;
+		on_cpu = i % 2;
+		dirty(7 + i % 2, 4096);
+	}
+	for (unsigned i = 0; i < 100; i++) {
+		current_pid = 1 + i % 2;
+		on_cpu = 0;
+		dirty(7, 4096);
+	}
+	current_pid = 3;
+	for (on_cpu = 0; on_cpu < CPUS; on_cpu++)
+		dirty(9, 4096);
+	on_cpu = 0;
+	assert_int_equal(known_task_sums(1, 7)->dirtied_bytes, 100 * 4096);
+	assert_int_equal(known_task_sums(2, 7)->dirtied_bytes, 50 * 4096);
+	assert_int_equal(known_task_sums(2, 8)->dirtied_bytes, 50 * 4096);
 }
 
 TEST(numbers_of_the_kernel_are_dev_t_here)
@@ -424,6 +505,11 @@ int main(void)
 		cmocka_unit_test_setup(only_pauses_with_a_length_count, begin),
 		cmocka_unit_test_setup(an_hour_does_not_drift, begin),
 		cmocka_unit_test_setup(full_tables_lose_events_and_nothing_else, begin),
+		cmocka_unit_test_setup(
+			a_run_goes_into_the_sums_when_it_is_long_or_another_begins,
+			begin),
+		cmocka_unit_test_setup(runs_are_of_one_process_one_device_and_one_cpu,
+				       begin),
 		cmocka_unit_test(numbers_of_the_kernel_are_dev_t_here),
 		cmocka_unit_test(queue_is_read_as_the_kernel_writes_it),
 		cmocka_unit_test_setup(alone_all_that_is_outstanding_is_ours,
