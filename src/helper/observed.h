@@ -20,17 +20,19 @@ struct observed_device {
 	uint64_t own_dirtied_bytes;
 	uint64_t look_ns;        /* when that was read from the segment */
 	uint64_t look_own_bytes; /* and what it was then */
+	uint64_t before_own_bytes;
 	uint64_t completed_bytes;
 	uint64_t outstanding_bytes;
-	uint64_t others_bytes;
+	uint64_t inflight_bytes;
+	int64_t others_bytes;
 };
 
 struct observed {
 	struct observed_device devices[WP_DEVICES];
 };
 
-/* Ten times a second while anything is outstanding. */
-void observed_copy(struct observed *observed, const struct helper *helper,
+/* While anything is outstanding. False: no observer runs. */
+bool observed_copy(struct observed *observed, const struct helper *helper,
 		   uint64_t now_ns);
 
 /* One entry of a set; for tests. */

@@ -8,6 +8,7 @@
 #include "pace/slow.h"
 #include "shm/device.h"
 #include "shm/note.h"
+#include "shm/orphan.h"
 
 #define POLL_STRETCH_MAX 32
 #define PUSH_MAX_BYTES WP_KIB(256)
@@ -122,13 +123,12 @@ static bool has_waited(const struct slow *slow, const struct verdict *verdict,
 /* What the user asked to be told, once. */
 static void tell(struct slow *slow, const struct verdict *verdict)
 {
-	struct kernel_pages pages;
-	bool asked = !kernel_cachestat(slow->flush.fd, 0, 1, &pages);
-	void (*found)(uint64_t device, uint64_t limit_bytes, bool asked) =
+	void (*found)(uint64_t device, uint64_t limit_bytes, uint64_t source) =
 		slow->process->found;
 
 	slow->process->found = NULL;
-	found(device_number(slow->flush.device), verdict->limit_bytes, asked);
+	found(device_number(slow->flush.device), verdict->limit_bytes,
+	      verdict->view.source);
 }
 
 void slow_pay(struct slow *slow)

@@ -82,7 +82,7 @@ struct pace_process {
 	struct totals *shared_totals; /* of the whole command, or NULL */
 	void (*forked)(void);         /* called once in each fork child that paces */
 	/* called once, at the first verdict; cleared by who calls it */
-	void (*found)(uint64_t device, uint64_t limit_bytes, bool asked);
+	void (*found)(uint64_t device, uint64_t limit_bytes, uint64_t source);
 };
 
 /* Prepare @process from @conf; opens and maps, so only in a constructor. */

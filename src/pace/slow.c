@@ -10,6 +10,7 @@
 #include "shm/device.h"
 #include "shm/file.h"
 #include "shm/note.h"
+#include "shm/orphan.h"
 #include "shm/sync.h"
 #include "shm/task.h"
 #include "shm/turn.h"
@@ -26,6 +27,7 @@
 #define OTHERS_GONE_NS WP_SEC(3)   /* silent for so long */
 #define HELD_MAX_BYTES WP_MIB(1)   /* no stream's buffer is larger */
 #define REST_NS WP_MS(250)
+#define TOLD_SOON_NS WP_MS(250)
 #define WEIGHT_MAX 10000u
 #define PATIENCE_NS WP_MS(20) /* a device nobody looked after for longer ran idle */
 
@@ -132,12 +134,15 @@ void slow_take_dirt(struct slow *slow)
 	}
 }
 
-/* No entry, or a file that can not be asked: its bytes leave by the learned rate. */
+/* No entry, or a file that can not be asked: its bytes leave as the device writes. */
 static void orphan_dirt(struct slow *slow)
 {
 	device_dirtied(slow->flush.device, slow->dirtied_bytes);
 	device_orphaned(slow->flush.device, slow->dirtied_bytes, slow->now_ns);
-	slow->dirty_bytes = 0;
+	slow->dirty_bytes =
+		slow->flush.file ?
+			flush_guess(&slow->flush, slow->dirtied_bytes, slow->now_ns) :
+			0;
 }
 
 /*
@@ -167,6 +172,17 @@ static void orphan_uncovered(struct slow *slow, uint64_t bytes)
 	device_orphaned(device, bytes, slow->now_ns);
 }
 
+/* Events in the writeout domain. */
+static void count_completed(const struct slow *slow, uint64_t bytes)
+{
+	uint64_t max_q10 = slow->bounds.max_ratio_q10;
+
+	if (bytes)
+		fprop_add_max(&slow->process->segment.map->writeout,
+			      &slow->flush.device->writeout, bytes,
+			      max_q10 ? max_q10 : FPROP_MAX_Q10, slow->stripe);
+}
+
 void slow_settle(struct slow *slow)
 {
 	struct file_look look = {
@@ -174,7 +190,6 @@ void slow_settle(struct slow *slow)
 		.others_bytes = slow->others_bytes + slow->uncovered_bytes,
 		.now_ns = slow->now_ns,
 	};
-	uint64_t max_q10 = slow->bounds.max_ratio_q10;
 	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, &look) : -ENOENT;
 
 	slow->looked = dirty >= 0;
@@ -184,10 +199,7 @@ void slow_settle(struct slow *slow)
 		settle_unseen(slow);
 	else
 		orphan_dirt(slow);
-	if (look.completed_bytes)
-		fprop_add_max(&slow->process->segment.map->writeout,
-			      &slow->flush.device->writeout, look.completed_bytes,
-			      max_q10 ? max_q10 : FPROP_MAX_Q10, slow->stripe);
+	count_completed(slow, look.completed_bytes);
 	if (slow->uncovered_bytes)
 		orphan_uncovered(slow, sub_u64(slow->uncovered_bytes, look.found_bytes));
 	slow->dirtied_bytes = 0;
@@ -246,6 +258,28 @@ static uint64_t headroom_pm(const struct slow *slow)
 		       0;
 }
 
+/*
+ * A helper has not looked at the device yet, but will at once: what is known soon need not be
+ * guessed, and the first burst is over by then.
+ */
+static bool is_told_soon(const struct slow *slow)
+{
+	const struct wp_device *device = slow->flush.device;
+
+	return !word_read(&device->stat_ns) && !word_read(&device->observed_ns) &&
+	       segment_is_helped(slow->process->segment.map, slow->now_ns) &&
+	       stamp_age_ns(word_read(&device->orphan_ns), slow->now_ns) < TOLD_SOON_NS;
+}
+
+static void drain_orphans(struct slow *slow)
+{
+	uint64_t likely_bps = bandwidth_likely_bps(&slow->control.bandwidth);
+
+	if (!is_told_soon(slow))
+		count_completed(slow, device_drain_orphans(slow->flush.device, likely_bps,
+							   slow->now_ns));
+}
+
 void slow_tick(struct slow *slow, uint64_t background_bytes)
 {
 	struct wp_device *device = slow->flush.device;
@@ -254,8 +288,7 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 
 	slow->bounds.headroom_pm = headroom_pm(slow);
 	slow_settle(slow);
-	device_drain_orphans(device, bandwidth_likely_bps(&slow->control.bandwidth),
-			     slow->now_ns);
+	drain_orphans(slow);
 	wanted = device_outstanding_bytes(device) > background_bytes;
 	if (slow->dirty_bytes && wanted)
 		flush_start(&slow->flush, slow->dirty_bytes, &pace);

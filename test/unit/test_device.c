@@ -10,6 +10,7 @@
 #include "base/order.h"
 #include "base/stamp.h"
 #include "shm/device.h"
+#include "shm/orphan.h"
 
 #define NOW WP_SEC(1000)
 
@@ -188,6 +189,64 @@ TEST(an_observer_that_is_silent_for_two_seconds_is_left)
 	assert_int_equal(device_source(&device, NOW + WP_MS(100)), WP_SOURCE_RATE);
 	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
 	assert_int_equal(device.orphan_bytes, 9000000);
+}
+
+TEST(started_orphans_that_are_gone_from_the_count_were_written)
+{
+	struct wp_device device = observed_at(NOW);
+	uint64_t written_bytes = device.written_bytes;
+
+	/* of 3000000 that are gone, 2000000 were started */
+	device_orphans_started(&device, 2000000);
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(100)),
+			 2000000);
+	assert_int_equal(device.written_bytes - written_bytes, 2000000);
+	assert_int_equal(device.progress_ns, NOW + WP_MS(100));
+	assert_int_equal(device.orphan_started_bytes, 0);
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(200)), 0);
+}
+
+TEST(by_estimate_nothing_counts_as_written)
+{
+	struct wp_device device = with_orphans();
+
+	device_orphans_started(&device, 2000000);
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(100)), 0);
+	assert_int_equal(device.written_bytes, 0);
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW + WP_MS(100)), 0);
+}
+
+TEST(started_orphans_are_in_flight_as_long_as_the_kernel_says_so)
+{
+	struct wp_device device = observed_at(NOW);
+
+	device.observed_inflight_bytes = 1500000;
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW), 0);
+	device_orphans_started(&device, 2000000);
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW), 2000000);
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(100)),
+			 500000);
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW + WP_MS(100)),
+			 1500000);
+	/* there was nothing to be written where it was started */
+	device.observed_ns = NOW + WP_MS(150);
+	device.observed_inflight_bytes = 0;
+	device.observed_bytes = 7000000;
+	device.observed_dirtied_bytes = device.dirtied_bytes;
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(200)), 0);
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW + WP_MS(200)), 0);
+	assert_int_equal(device.orphan_bytes, 7000000);
+}
+
+TEST(what_the_observer_still_counts_does_not_expire)
+{
+	struct wp_device device = observed_at(NOW);
+
+	for (uint64_t second = 1; second < 100; second++) {
+		device.observed_ns = NOW + WP_SEC(second);
+		device_drain_orphans(&device, 10000, NOW + WP_SEC(second));
+	}
+	assert_int_equal(device.orphan_bytes, 7000000);
 }
 
 TEST(completions_before_the_orphans_do_not_count)
@@ -464,6 +523,12 @@ int main(void)
 			orphans_are_what_the_observer_counts_and_what_came_since),
 		cmocka_unit_test(files_are_not_taken_for_orphans_by_the_observers_count),
 		cmocka_unit_test(an_observer_that_is_silent_for_two_seconds_is_left),
+		cmocka_unit_test(
+			started_orphans_that_are_gone_from_the_count_were_written),
+		cmocka_unit_test(by_estimate_nothing_counts_as_written),
+		cmocka_unit_test(
+			started_orphans_are_in_flight_as_long_as_the_kernel_says_so),
+		cmocka_unit_test(what_the_observer_still_counts_does_not_expire),
 		cmocka_unit_test(completions_before_the_orphans_do_not_count),
 		cmocka_unit_test(orphans_are_drained_every_10_ms_and_never_twice),
 		cmocka_unit_test(orphans_end_at_zero),

@@ -327,7 +327,8 @@ static uint64_t see(unsigned step, uint64_t all, uint64_t ours, uint64_t complet
 	paced.dirtied_bytes = WP_MIB(ours);
 	observed_see(&last_seen, &paced, &set, &entry, set.heartbeat_ns);
 	assert_int_equal(paced.observed_ns, set.heartbeat_ns);
-	assert_int_equal(paced.observed_dirtied_bytes, WP_MIB(ours));
+	/* one look tells nothing of what we had then */
+	assert_int_equal(paced.observed_dirtied_bytes, step ? WP_MIB(ours) : 0);
 	return paced.observed_bytes >> 20;
 }
 
@@ -357,10 +358,21 @@ TEST(others_bytes_are_theirs_and_leave_by_their_part)
 	assert_int_equal(see(3, 140, 10, 90, 0), 0);
 }
 
-TEST(what_was_there_before_the_observer_is_others_beyond_what_we_believe)
+TEST(what_was_there_before_the_observer_is_others_beyond_what_we_dirtied)
 {
-	paced.outstanding_bytes = WP_MIB(3);
-	assert_int_equal(see(0, 0, 3, 0, 20), 3);
+	see(0, 0, 3, 0, 20);
+	assert_int_equal(see(1, 0, 3, 0, 20), 3);
+	assert_int_equal(see(2, 2, 5, 0, 22), 5);
+}
+
+TEST(what_left_by_estimate_and_is_there_is_found_at_the_first_look)
+{
+	paced.outstanding_bytes = WP_MIB(1);
+	see(0, 4, 4, 0, 4);
+	assert_int_equal(paced.orphan_bytes, WP_MIB(3));
+	assert_int_equal(paced.outstanding_bytes, WP_MIB(4));
+	see(1, 8, 4, 0, 8);
+	assert_int_equal(paced.outstanding_bytes, WP_MIB(4));
 }
 
 TEST(what_was_dirtied_after_the_observers_look_is_not_in_it)
@@ -369,9 +381,16 @@ TEST(what_was_dirtied_after_the_observers_look_is_not_in_it)
 					.start_ns = START };
 	struct wp_published_device entry = { 0 };
 
-	see(1, 0, 0, 0, 0);
+	see(0, 0, 0, 0, 0);
+	see(1, 1, 1, 0, 1);
 	paced.dirtied_bytes = WP_MIB(4);
+	entry.dirtied_bytes = WP_MIB(1);
 	observed_see(&last_seen, &paced, &set, &entry, NOW + WP_MS(200));
+	assert_int_equal(paced.observed_dirtied_bytes, WP_MIB(1));
+	/* counted before our last look, published after it */
+	set.heartbeat_ns = NOW + WP_MS(190);
+	paced.dirtied_bytes = WP_MIB(9);
+	observed_see(&last_seen, &paced, &set, &entry, NOW + WP_MS(300));
 	assert_int_equal(paced.observed_dirtied_bytes, WP_MIB(1));
 }
 
@@ -517,7 +536,10 @@ int main(void)
 		cmocka_unit_test_setup(others_bytes_are_theirs_and_leave_by_their_part,
 				       see_nothing),
 		cmocka_unit_test_setup(
-			what_was_there_before_the_observer_is_others_beyond_what_we_believe,
+			what_was_there_before_the_observer_is_others_beyond_what_we_dirtied,
+			see_nothing),
+		cmocka_unit_test_setup(
+			what_left_by_estimate_and_is_there_is_found_at_the_first_look,
 			see_nothing),
 		cmocka_unit_test_setup(
 			what_was_dirtied_after_the_observers_look_is_not_in_it,
