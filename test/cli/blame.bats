@@ -1,4 +1,5 @@
-#!/usr/bin/env bats
+# shellcheck shell=bats disable=SC2154
+# (common.bash sets the lower-case names)
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # `writepacectl blame` over what test/observer/board publishes, without an observer or root.
