@@ -66,7 +66,7 @@ static void forget_table(void)
 static struct stat error_output;
 
 /* Why looked at again: the number may be a file of the program's by now. */
-static void tell_found(uint64_t device, uint64_t limit_bytes, bool asked)
+static void tell_found(uint64_t device, uint64_t limit_bytes, uint64_t source)
 {
 	char line[WP_REPORT_LINE_BYTES];
 	int saved_errno = errno;
@@ -80,7 +80,7 @@ static void tell_found(uint64_t device, uint64_t limit_bytes, bool asked)
 	}
 	bytes = report_found_line(line, sizeof(line), program_invocation_short_name,
 				  sys_call(SYS_getpid), device, limit_bytes,
-				  asked ? "cachestat" : "rate");
+				  report_source(source));
 	sys_call(SYS_write, STDERR_FILENO, line, bytes);
 }
 

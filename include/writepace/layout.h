@@ -143,7 +143,16 @@ struct wp_device {
 	uint64_t busy_ns; /* replaced: when a start that was due last found it busy */
 	uint64_t
 		late_ns; /* counted: time lost as nobody came to start what was due, ever */
-	uint64_t reserved[7];
+	/* by the helper, from the observer */
+	uint64_t observed_ns; /* its heartbeat, 0 = never */
+	uint64_t
+		observed_bytes; /* outstanding then, as the kernel counts, others' apart */
+	uint64_t observed_dirtied_bytes;  /* dirtied_bytes then */
+	uint64_t observed_inflight_bytes; /* under writeback then, anybody's */
+	/* counted, signed: orphans that were started by who can not look at them */
+	uint64_t orphan_started_bytes;
+	uint64_t orphan_landed_bytes; /* that are in flight no more, and not yet gone */
+	uint64_t reserved[1];
 	uint64_t control
 		[WP_CONTROL_WORDS]; /* struct control; word 0 is claimed, the rest replaced */
 	struct fprop_count writeout; /* its events in the writeout domain */
@@ -173,7 +182,10 @@ struct wp_file {
 	uint64_t holder;       /* pid << 32 | descriptor of who looked last */
 	uint64_t holder_start_ns; /* start_ns of that process */
 	uint64_t unseen;          /* 1: only the helper may look at it (overlayfs) */
-	uint64_t reserved[5];
+	/* of who can not look at it: dirt anywhere that was not started, the end when last seen */
+	uint64_t blind_bytes;
+	uint64_t blind_end_bytes;
+	uint64_t reserved[3];
 };
 
 /* What a person set while programs run (writepacectl set): src/shm/setting; replaced. */

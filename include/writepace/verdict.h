@@ -9,6 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Where what is outstanding is known from, best first. */
+enum wp_source {
+	WP_SOURCE_OBSERVER, /* the kernel's count of the device, through observer and helper */
+	WP_SOURCE_CACHESTAT,  /* the file itself; of closed ones one of the others */
+	WP_SOURCE_STATISTICS, /* what the device wrote, through the helper */
+	WP_SOURCE_RATE,       /* the learned bandwidth */
+};
+
 /* One view of a task and its device, in. */
 struct view {
 	uint64_t now_ns;
@@ -16,6 +24,7 @@ struct view {
 	uint64_t dirtied_bytes;     /* by this task since its last check */
 	uint64_t paused_when_ns;    /* of the task's last verdict, 0 = none */
 	uint64_t weight;            /* 100 = normal, 0 counts as that */
+	uint64_t source;            /* enum wp_source; told, not used */
 	/* the task's share of what all tasks dirtied lately; denominator 0 = unknown */
 	uint64_t share_numerator;
 	uint64_t share_denominator;

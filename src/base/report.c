@@ -3,6 +3,8 @@
 
 #include <sys/sysmacros.h>
 
+#include <writepace/verdict.h>
+
 #include "base/foreign.h"
 
 #define NAME_LONGEST 48
@@ -73,6 +75,18 @@ size_t report_line(char *line, size_t bytes, const char *name, long pid,
 	put_devices(&text, totals->devices);
 	text_add_char(&text, '\n');
 	return text_bytes(&text);
+}
+
+const char *report_source(uint64_t source)
+{
+	static const char *const names[] = {
+		[WP_SOURCE_OBSERVER] = "observer",
+		[WP_SOURCE_CACHESTAT] = "cachestat",
+		[WP_SOURCE_STATISTICS] = "statistics",
+		[WP_SOURCE_RATE] = "rate",
+	};
+
+	return source < sizeof(names) / sizeof(names[0]) ? names[source] : "unknown";
 }
 
 size_t report_found_line(char *line, size_t bytes, const char *name, long pid,

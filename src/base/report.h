@@ -22,6 +22,9 @@
 size_t report_line(char *line, size_t bytes, const char *name, long pid,
 		   const struct totals *totals);
 
+/* Where what is outstanding is known from (enum wp_source), as a word. */
+const char *report_source(uint64_t source);
+
 /*
  * The same for what a process found at its first paced write:
  *

@@ -29,6 +29,7 @@ struct conf {
 	uint64_t background_pm; /* of the limit */
 	uint64_t helper;        /* enum conf_helper */
 	uint64_t front;         /* enum conf_front */
+	uint64_t observer;      /* enum conf_helper */
 	uint64_t period_ns;     /* 0 = auto */
 	uint64_t weight;        /* 0 = by I/O priority */
 	uint64_t task_limit;    /* enum limits_penalty */

@@ -57,6 +57,7 @@ int ctl_usage(const struct ctl *ctl);
 /* The path of one of our programs: beside this one in the build tree, else where installed. */
 void ctl_program(const char *name, char *path, size_t bytes);
 
+int run_blame(struct ctl *ctl, int argc, char **argv);
 int run_devices(struct ctl *ctl, int argc, char **argv);
 int run_doctor(struct ctl *ctl, int argc, char **argv);
 int run_drain(struct ctl *ctl, int argc, char **argv);

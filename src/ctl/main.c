@@ -46,7 +46,11 @@ static const struct command commands[] = {
 	  "      --prometheus        the format, there is one\n"
 	  "  -o, --output=FILE       replace FILE whole\n",
 	  false },
-	/* here goes blame, of src/ctl/blame.c, which asks the observer */
+	{ "blame", run_blame, "",
+	  "who dirtied, whom the kernel held up, who waited in fsync",
+	  "  -d, --device=DEVICE     this device alone: MAJ:MIN, a node or any path on it\n"
+	  "  -t, --time=TIME         for so long from now; else since the observer began\n",
+	  true },
 	{ NULL, NULL, NULL, NULL, NULL, false },
 };
 

@@ -19,6 +19,7 @@
 #include "host/kernel.h"
 #include "shm/device.h"
 #include "shm/note.h"
+#include "shm/orphan.h"
 #include "shm/segment.h"
 #include "shm/setting.h"
 #include "shm/sync.h"
@@ -174,18 +175,31 @@ bool view_is_helped(const struct sight *sight, const struct view_segment *segmen
 	return segment_is_helped(segment->copy, sight->now_ns);
 }
 
+/* By the kernel's own count, of any device there. */
+static bool is_observed(const struct sight *sight, const struct view_segment *segment)
+{
+	for (size_t slot = 0; slot < WP_DEVICES; slot++)
+		if (segment->copy->devices[slot].key &&
+		    device_source(&segment->copy->devices[slot], sight->now_ns) ==
+			    WP_SOURCE_OBSERVER)
+			return true;
+	return false;
+}
+
 const char *view_source(const struct sight *sight, const struct view_segment *segment)
 {
 	struct kernel_pages pages;
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	bool is_helped = view_is_helped(sight, segment);
 	bool has_cachestat = fd >= 0 && kernel_cachestat(fd, 0, 1, &pages) != -ENOSYS;
 
 	if (fd >= 0)
 		close(fd);
+	if (is_observed(sight, segment))
+		return has_cachestat ? "observer, cachestat" : "observer";
 	if (has_cachestat)
-		return view_is_helped(sight, segment) ? "cachestat, device statistics" :
-							"cachestat";
-	return view_is_helped(sight, segment) ? "device statistics" : "learned rate";
+		return is_helped ? "cachestat, device statistics" : "cachestat";
+	return is_helped ? "device statistics" : "learned rate";
 }
 
 /* --------------------------------------------------------------- devices ---- */

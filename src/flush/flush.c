@@ -7,6 +7,7 @@
 #include "core/spacing.h"
 #include "host/kernel.h"
 #include "shm/device.h"
+#include "shm/orphan.h"
 #include "shm/sync.h"
 #include "shm/turn.h"
 
@@ -14,6 +15,9 @@
 #define LOW_STEP_BYTES WP_MIB(1) /* the clean head grows in steps of at least this */
 #define MAX_PROBES 64
 #define MAX_UNITS 16
+#define PAGE_BYTES WP_KIB(4) /* or a part of one */
+#define BLIND_WHOLE_NS WP_MS(250)
+#define NO_ORDER UINT64_MAX /* a cursor: writes jump about */
 
 static bool is_clean(const struct kernel_pages *pages)
 {
@@ -164,13 +168,99 @@ static void see_late(struct wp_device *device, uint64_t clock_ns, uint64_t now_n
 		word_add(&device->late_ns, late_ns);
 }
 
+/* Where the next write() goes; pwrite() leaves that at 0, and is most likely at the end. */
+static uint64_t end_of(const struct flush_file *flush)
+{
+	uint64_t position_bytes = kernel_position(flush->fd);
+
+	return position_bytes ? position_bytes : flush->size_bytes;
+}
+
+/* Is what became dirty before the end of what was written, and behind the end before? */
+static bool is_in_order(struct wp_file *file, uint64_t end_bytes, uint64_t dirtied_bytes)
+{
+	uint64_t before_bytes = word_exchange(&file->blind_end_bytes, end_bytes);
+
+	if (!before_bytes) /* the first look: what was dirtied is at the end */
+		word_write(&file->cursor_bytes,
+			   sub_u64(end_bytes, dirtied_bytes + PAGE_BYTES) / PAGE_BYTES *
+				   PAGE_BYTES);
+	return word_read(&file->cursor_bytes) != NO_ORDER && end_bytes >= before_bytes &&
+	       (end_bytes > before_bytes || dirtied_bytes < PAGE_BYTES);
+}
+
+/* Orphans, of this file or another, that nobody has started yet. */
+static uint64_t unstarted_bytes(const struct wp_device *device)
+{
+	return sub_u64(word_level(&device->orphan_bytes),
+		       word_level(&device->orphan_started_bytes));
+}
+
+/* A guess may be wrong: once in a while, when there is nothing more to be started. */
+static bool is_whole_due(const struct flush_file *flush, uint64_t now_ns)
+{
+	uint64_t whole_ns = word_read(&flush->file->whole_ns);
+
+	return unstarted_bytes(flush->device) > PAGE_BYTES &&
+	       stamp_age_ns(whole_ns, now_ns) > BLIND_WHOLE_NS &&
+	       word_replace(&flush->file->whole_ns, whole_ns, now_ns);
+}
+
+uint64_t flush_guess(struct flush_file *flush, uint64_t dirtied_bytes, uint64_t now_ns)
+{
+	struct wp_file *file = flush->file;
+	uint64_t end_bytes = end_of(flush);
+	uint64_t left_bytes;
+
+	word_write(&file->seen_ns, now_ns);
+	flush->blind = true;
+	flush->end_bytes = 0;
+	if (!is_in_order(file, end_bytes, dirtied_bytes)) {
+		word_write(&file->cursor_bytes, NO_ORDER);
+		word_add(&file->blind_bytes, dirtied_bytes);
+		/* What the kernel wrote by itself is no orphan any more. */
+		return min_u64(word_level(&file->blind_bytes),
+			       word_level(&flush->device->orphan_bytes));
+	}
+	left_bytes = sub_u64(end_bytes - end_bytes % PAGE_BYTES,
+			     word_read(&file->cursor_bytes));
+	if (!left_bytes && is_whole_due(flush, now_ns)) {
+		word_write(&file->blind_bytes, unstarted_bytes(flush->device));
+		return word_level(&file->blind_bytes);
+	}
+	flush->end_bytes = end_bytes - end_bytes % PAGE_BYTES;
+	return left_bytes;
+}
+
+/* Order: who moves the word starts that part; another takes the next one. */
+static int64_t start_blind(const struct flush_file *flush, uint64_t unit_bytes)
+{
+	uint64_t *word =
+		flush->end_bytes ? &flush->file->cursor_bytes : &flush->file->blind_bytes;
+	uint64_t seen = word_read(word);
+	uint64_t bytes = flush->end_bytes ?
+				 min_u64(sub_u64(flush->end_bytes, seen), unit_bytes) :
+				 word_level(word);
+	int error;
+
+	if (!bytes || !word_replace(word, seen, flush->end_bytes ? seen + bytes : 0))
+		return 0;
+	error = flush->end_bytes ? kernel_start_writeback(flush->fd, seen, bytes) :
+				   kernel_start_writeback(flush->fd, 0, 0);
+	if (error)
+		return error;
+	device_orphans_started(flush->device, bytes);
+	return (int64_t)bytes;
+}
+
 /*
  * Is a unit due, is there room for it, is it ours to start?
  * Order: who moves the device's clock may start the unit that was due.
  */
 static bool take_start(struct wp_device *device, const struct flush_pace *pace)
 {
-	uint64_t inflight_bytes = device_inflight_bytes(device);
+	uint64_t inflight_bytes = device_inflight_bytes(device) +
+				  device_orphans_inflight_bytes(device, pace->now_ns);
 	uint64_t clock_ns = word_read(&device->start_ns);
 	uint64_t next_ns;
 
@@ -230,7 +320,8 @@ int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 
 		if (!may_start(flush, pace, dirty_bytes - started_bytes))
 			break;
-		started = start_unit(flush, pace->unit_bytes);
+		started = flush->blind ? start_blind(flush, pace->unit_bytes) :
+					 start_unit(flush, pace->unit_bytes);
 		/* No progress possible now: others first (K7.4). */
 		if (started <= 0 && !pace->requeue)
 			turn_end(flush->device, flush->file);

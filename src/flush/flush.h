@@ -20,6 +20,9 @@ struct flush_file {
 	uint64_t size_bytes;  /* 0 = unknown: a block device */
 	struct wp_file *file; /* shared entry */
 	struct wp_device *device;
+	bool blind; /* it can not be asked: flush_guess() was */
+	uint64_t
+		end_bytes; /* then: what was written in order ends here, 0 = in no order */
 };
 
 /*
@@ -28,6 +31,13 @@ struct flush_file {
  * errno when the file can not be asked (EPERM, ENOSYS).
  */
 int64_t flush_look(const struct flush_file *flush, struct file_look *look);
+
+/*
+ * For a file that can not be asked, whose @dirtied_bytes became orphans: what of them was not
+ * started yet. Where they are is guessed: before the position, as long as that moves on; else
+ * anywhere, and all of the file is started at once.
+ */
+uint64_t flush_guess(struct flush_file *flush, uint64_t dirtied_bytes, uint64_t now_ns);
 
 /* Part of the file was cut off: what is outstanding no more was not written. */
 void flush_cancelled(const struct flush_file *flush);

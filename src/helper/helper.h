@@ -9,6 +9,7 @@
  *   devices.c  which numbers are one device, is it still the same medium, its statistics
  *   bdi.c      the kernel's limit of one device
  *   memory.c   the kernel's thresholds, memory pressure
+ *   observed.c the observer's numbers, where one runs
  *   tails.c    files whose writer stopped writing
  *   holder.c   the descriptor of somebody else's file
  *   mounts.c   what it is mounted from
@@ -31,6 +32,7 @@ struct helper {
 	uint64_t id;           /* what header.helper_id holds while we are the one */
 	uint64_t namespace_id; /* of our pids */
 	int wake_fd;           /* eventfd: there may be something to do */
+	bool alone;            /* WRITEPACE_OBSERVER=off */
 	const char *root;      /* before /proc and /sys; "" but for tests */
 };
 

@@ -229,6 +229,7 @@ int main(int argc, char **argv)
 	    stat("/proc/self/ns/pid", &st))
 		return 0;
 	helper.map = segment.map;
+	helper.alone = options.conf.observer == CONF_HELPER_OFF;
 	helper.namespace_id = st.st_ino;
 	if (is_taken(&helper.map->header, &silent_id))
 		return 0;

@@ -7,19 +7,24 @@
 
 #include "core/bandwidth.h"
 #include "core/control.h"
+#include "core/fprop.h"
 #include "helper/devices.h"
 #include "helper/memory.h"
+#include "helper/observed.h"
 #include "helper/tails.h"
 #include "helper/tasks.h"
 #include "host/kernel.h"
 #include "shm/device.h"
 #include "shm/file.h"
+#include "shm/orphan.h"
 
 #define LEAVE_NS WP_SEC(10) /* after the last task is gone */
 #define LOOK_NS WP_SEC(10)  /* for tasks that can not be watched */
 #define SECOND_NS WP_SEC(1)
 #define COUNT_ERROR_BYTES WP_MIB(2) /* the kernel counts in batches per processor */
 #define MEASURE_NS WP_MS(100)
+#define OBSERVED_NS WP_MS(20) /* as often as the observer counts while anything changes */
+#define ABSENT_NS WP_MS(500)  /* where there is none */
 #define FOR_EVER UINT64_MAX
 
 struct state {
@@ -27,9 +32,11 @@ struct state {
 	struct tasks tasks;
 	struct tails tails;
 	struct devices devices;
+	struct observed observed;
 	uint64_t gone_ns;      /* since when nobody lives, 0 = somebody does */
 	uint64_t second_ns;    /* when the next look of every second is due */
 	uint64_t excess_bytes; /* outstanding beyond what the machine has, last time */
+	uint64_t observed_ns;  /* when the observer's next numbers are */
 	uint64_t measure_ns;   /* when the next statistics are */
 };
 
@@ -54,12 +61,16 @@ static bool drain_orphans(struct wp_segment *map, uint64_t now_ns)
 	for (size_t slot = 0; slot < WP_DEVICES; slot++) {
 		struct wp_device *device = &map->devices[slot];
 		struct control control;
+		uint64_t written_bytes;
 
 		if (!word_read(&device->key) || !device_outstanding_bytes(device))
 			continue;
 		device_control(device, &control);
-		device_drain_orphans(device, bandwidth_likely_bps(&control.bandwidth),
-				     now_ns);
+		written_bytes = device_drain_orphans(
+			device, bandwidth_likely_bps(&control.bandwidth), now_ns);
+		if (written_bytes)
+			fprop_add_max(&map->writeout, &device->writeout, written_bytes,
+				      FPROP_MAX_Q10, 0);
 		outstanding = true;
 	}
 	return outstanding;
@@ -139,6 +150,11 @@ static uint64_t work(struct state *state, uint64_t now_ns)
 		every_second(state, now_ns);
 		state->second_ns = now_ns + SECOND_NS;
 	}
+	if (outstanding && now_ns >= state->observed_ns)
+		state->observed_ns =
+			now_ns + (observed_copy(&state->observed, state->helper, now_ns) ?
+					  OBSERVED_NS :
+					  ABSENT_NS);
 	if (now_ns >= state->measure_ns) {
 		devices_meet(&state->devices, state->helper);
 		devices_measure(&state->devices, state->helper, now_ns);
@@ -149,6 +165,8 @@ static uint64_t work(struct state *state, uint64_t now_ns)
 	tails_ns = tails_step(&state->tails, state->helper, now_ns);
 	/* Why also while nothing is outstanding yet: who wakes us is about to dirty something. */
 	wait_ns = min_u64(state->measure_ns, state->second_ns) - now_ns;
+	if (outstanding)
+		wait_ns = min_u64(wait_ns, sub_u64(state->observed_ns, now_ns));
 	return tails_ns ? min_u64(wait_ns, tails_ns) : wait_ns;
 }
 

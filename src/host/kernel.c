@@ -137,6 +137,24 @@ static uint64_t device_of(const struct stat *st)
 	return S_ISBLK(st->st_mode) ? st->st_rdev : st->st_dev;
 }
 
+#ifdef SYS__llseek
+uint64_t kernel_position(int fd)
+{
+	int64_t position = 0;
+
+	if (sys_call(SYS__llseek, fd, 0, 0, &position, SEEK_CUR) || position < 0)
+		return 0;
+	return (uint64_t)position;
+}
+#else
+uint64_t kernel_position(int fd)
+{
+	long position = sys_call(SYS_lseek, fd, 0, SEEK_CUR);
+
+	return position > 0 ? (uint64_t)position : 0;
+}
+#endif
+
 int kernel_open_flags(int fd)
 {
 	return (int)sys_call(SYS_fcntl, fd, F_GETFL);

@@ -69,6 +69,9 @@ bool kernel_still(int fd, struct backing *backing) WP_MUST_CHECK;
 /* The open flags (O_APPEND, O_DIRECT ...), or a negative errno. */
 int kernel_open_flags(int fd);
 
+/* The descriptor's position, 0 where it has none. */
+uint64_t kernel_position(int fd);
+
 /* Change a futex word in shared memory and wake whoever waits on it. Returns how many did. */
 int kernel_wake(uint32_t *word);
 

@@ -27,11 +27,13 @@ static bool may_go(const struct slow *slow)
 				    device_outstanding_bytes(slow->flush.device));
 }
 
-/* More than a window is left, and somebody sees it go. */
+/* More than a window is left, and somebody sees it go; of a file that nobody sees, is started. */
 static bool must_wait(const struct slow *slow)
 {
-	return word_read(&slow->file->accounted_bytes) >
-		       window_kept_bytes(&slow->control.window) &&
+	uint64_t left_bytes = slow->flush.blind ? slow->dirty_bytes :
+						  word_read(&slow->file->accounted_bytes);
+
+	return left_bytes > window_kept_bytes(&slow->control.window) &&
 	       !file_is_silent(slow->file, slow->now_ns);
 }
 

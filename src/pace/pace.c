@@ -8,10 +8,19 @@
 #include "pace/slow.h"
 #include "shm/device.h"
 #include "shm/note.h"
+#include "shm/orphan.h"
 
 #define POLL_STRETCH_MAX 32
 #define PUSH_MAX_BYTES WP_KIB(256)
 #define RELEASE_NS WP_SEC(5) /* nothing completed for so long: callers go on (design 8) */
+
+static enum wp_source source_of(const struct slow *slow)
+{
+	enum wp_source source = device_source(slow->flush.device, slow->now_ns);
+
+	return source != WP_SOURCE_OBSERVER && slow->looked ? WP_SOURCE_CACHESTAT :
+							      source;
+}
 
 static void decide(const struct slow *slow, struct verdict *verdict)
 {
@@ -21,6 +30,7 @@ static void decide(const struct slow *slow, struct verdict *verdict)
 		.dirtied_bytes = slow->task->owed_bytes,
 		.paused_when_ns = slow->task->paused_when_ns,
 		.weight = slow_weight(slow),
+		.source = source_of(slow),
 	};
 
 	if (slow->slot) {
@@ -113,13 +123,12 @@ static bool has_waited(const struct slow *slow, const struct verdict *verdict,
 /* What the user asked to be told, once. */
 static void tell(struct slow *slow, const struct verdict *verdict)
 {
-	struct kernel_pages pages;
-	bool asked = !kernel_cachestat(slow->flush.fd, 0, 1, &pages);
-	void (*found)(uint64_t device, uint64_t limit_bytes, bool asked) =
+	void (*found)(uint64_t device, uint64_t limit_bytes, uint64_t source) =
 		slow->process->found;
 
 	slow->process->found = NULL;
-	found(device_number(slow->flush.device), verdict->limit_bytes, asked);
+	found(device_number(slow->flush.device), verdict->limit_bytes,
+	      verdict->view.source);
 }
 
 void slow_pay(struct slow *slow)

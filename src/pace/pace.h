@@ -92,7 +92,7 @@ struct pace_process {
 	 */
 	int (*other)(const struct pace_handle *handle, struct pace_handle **found);
 	/* called once, at the first verdict; cleared by who calls it */
-	void (*found)(uint64_t device, uint64_t limit_bytes, bool asked);
+	void (*found)(uint64_t device, uint64_t limit_bytes, uint64_t source);
 };
 
 /* Prepare @process from @conf; opens and maps, so only in a constructor. */

@@ -10,6 +10,7 @@
 #include "shm/device.h"
 #include "shm/file.h"
 #include "shm/note.h"
+#include "shm/orphan.h"
 #include "shm/setting.h"
 #include "shm/sync.h"
 #include "shm/task.h"
@@ -27,6 +28,7 @@
 #define HELD_MAX_BYTES WP_MIB(1)  /* no stream's buffer is larger */
 #define STRAY_MAX_BYTES WP_MIB(1) /* older ones are clean by now */
 #define REST_NS WP_MS(250)
+#define TOLD_SOON_NS WP_MS(250)
 #define WEIGHT_MAX 10000u
 #define PATIENCE_NS WP_MS(20) /* a device nobody looked after for longer ran idle */
 
@@ -150,16 +152,15 @@ void slow_take_dirt(struct slow *slow)
 	}
 }
 
-/*
- * No entry, or a file that can not be asked: its bytes leave by the device's statistics, else by
- * the learned rate.
- */
+/* No entry, or a file that can not be asked: its bytes leave as the device writes. */
 static void orphan_dirt(struct slow *slow)
 {
 	device_dirtied(slow->flush.device, slow->dirtied_bytes);
 	device_orphaned(slow->flush.device, slow->dirtied_bytes, slow->now_ns);
-	slow->blind_bytes += slow->dirtied_bytes;
-	slow->dirty_bytes = 0;
+	slow->dirty_bytes =
+		slow->flush.file ?
+			flush_guess(&slow->flush, slow->dirtied_bytes, slow->now_ns) :
+			0;
 }
 
 /*
@@ -220,6 +221,7 @@ void slow_settle(struct slow *slow)
 	};
 	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, &look) : -ENOENT;
 
+	slow->looked = dirty >= 0;
 	if (dirty >= 0)
 		slow->dirty_bytes = (uint64_t)dirty;
 	else if (slow->file && !slow->flush.file)
@@ -247,6 +249,29 @@ static uint64_t headroom_pm(const struct slow *slow)
 		       0;
 }
 
+/*
+ * A helper has not looked at the device yet, but will at once: what is known soon need not be
+ * guessed, and the first burst is over by then.
+ */
+static bool is_told_soon(const struct slow *slow)
+{
+	const struct wp_device *device = slow->flush.device;
+
+	return !word_read(&device->stat_ns) && !word_read(&device->observed_ns) &&
+	       segment_is_helped(slow->process->segment.map, slow->now_ns) &&
+	       stamp_age_ns(word_read(&device->orphan_ns), slow->now_ns) < TOLD_SOON_NS;
+}
+
+static void drain_orphans(struct slow *slow)
+{
+	uint64_t likely_bps = bandwidth_likely_bps(&slow->control.bandwidth);
+
+	if (!is_told_soon(slow))
+		slow_count_completed(slow,
+				     device_drain_orphans(slow->flush.device, likely_bps,
+							  slow->now_ns));
+}
+
 void slow_tick(struct slow *slow, uint64_t background_bytes)
 {
 	struct wp_device *device = slow->flush.device;
@@ -255,8 +280,7 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 
 	slow->bounds.headroom_pm = headroom_pm(slow);
 	slow_settle(slow);
-	device_drain_orphans(device, bandwidth_likely_bps(&slow->control.bandwidth),
-			     slow->now_ns);
+	drain_orphans(slow);
 	wanted = device_outstanding_bytes(device) > background_bytes;
 	if (wanted)
 		slow_start_due(slow);

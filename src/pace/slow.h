@@ -29,6 +29,7 @@ struct slow {
 	unsigned stripe;      /* of the striped counts */
 	uint64_t process_id;
 	uint64_t since_ns; /* beginning of the visit */
+	bool looked;       /* the file told what of it is outstanding */
 	uint64_t now_ns;
 	uint64_t charged_bytes; /* since the last visit */
 	uint64_t dirtied_bytes; /* new dirt of it on this file, not yet settled */
@@ -37,7 +38,6 @@ struct slow {
 	uint64_t
 		uncovered_bytes; /* dirtied past all calls, on this file or another, not yet settled */
 	uint64_t dirty_bytes; /* of the file, not yet in flight */
-	uint64_t blind_bytes; /* of a file that can not be asked, not yet in flight */
 	uint64_t watch_ns;    /* our claim to look after the device, 0 = none */
 	uint64_t ceiling_ns;  /* under a ceiling of the rate: when to go on */
 	struct bounds bounds;
@@ -79,7 +79,7 @@ void slow_leave_other(struct slow *slow);
 /* How long the device takes for @bytes, as far as is known. */
 uint64_t slow_service_ns(const struct slow *slow, uint64_t bytes);
 
-/* Start what is due of the file; all of it where nobody can look at it. */
+/* Start what is due of the file. */
 void slow_start_due(struct slow *slow);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a visit starts of its file: what is due, what can not wait, what nobody can look at. */
+/* What a visit starts of its file: what is due, what can not wait. */
 #include "base/fixed.h"
 #include "base/order.h"
 #include "host/kernel.h"
@@ -34,26 +34,12 @@ static void give_up_starting(struct slow *slow)
 	slow->dirty_bytes = 0;
 }
 
-/*
- * Where nobody can say what of the file is dirty, all of it is started: left to the kernel it would
- * stay for 30 s, and everybody wait for room.
- */
-static void start_blindly(struct slow *slow)
-{
-	slow->blind_bytes = 0;
-	if (kernel_start_writeback(slow->flush.fd, 0, 0))
-		give_up_starting(slow);
-}
-
 void slow_start_due(struct slow *slow)
 {
 	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
 
 	pace.requeue = slow->process->conf.requeue;
-	if (slow->blind_bytes)
-		start_blindly(slow);
-	else if (slow->dirty_bytes &&
-		 flush_start(&slow->flush, slow->dirty_bytes, &pace) < 0)
+	if (slow->dirty_bytes && flush_start(&slow->flush, slow->dirty_bytes, &pace) < 0)
 		give_up_starting(slow);
 }
 

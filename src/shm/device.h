@@ -16,6 +16,9 @@
 /* Slots in use. Why one less: a file's key holds slot + 1 in eight bits. */
 #define DEVICE_SLOTS (WP_DEVICES - 1)
 
+#define DEVICE_BELIEF_BYTES WP_GIB(1024) /* more outstanding than this is damage */
+#define DEVICE_STAT_FRESH_NS WP_SEC(1)
+
 /*
  * Slot of the device with this number, claimed where it is new: a free one, else one that nobody
  * has used for ten minutes; -1 when there is none.
@@ -39,21 +42,11 @@ uint64_t device_inflight_bytes(const struct wp_device *device);
 void device_dirtied(struct wp_device *device, uint64_t bytes);
 void device_completed(struct wp_device *device, uint64_t bytes, uint64_t now_ns);
 
-/* @bytes that were some file's can not be asked for any more. */
-void device_orphaned(struct wp_device *device, uint64_t bytes, uint64_t now_ns);
-
 /* @bytes will never be written: no completion, no progress. */
 void device_cancelled(struct wp_device *device, uint64_t bytes);
 
-/*
- * Orphans leave as the device writes more than its own completions: by its statistics where the
- * helper brings them, else by its bandwidth. After 35 s to 70 s they leave anyway.
- */
-void device_drain_orphans(struct wp_device *device, uint64_t bandwidth_bps,
-			  uint64_t now_ns);
-
-/* @bytes of orphans, or as many as there are, are known to be clean. */
-void device_drop_orphans(struct wp_device *device, uint64_t bytes);
+/* Does the helper keep the device's own statistics fresh? */
+bool device_is_measured(const struct wp_device *device, uint64_t now_ns);
 
 /*
  * Somebody looked after the device's writeback, and started what it could. Nothing in flight and

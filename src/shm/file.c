@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "shm/file.h"
+#include "shm/orphan.h"
 
 #include "base/order.h"
 #include "base/stamp.h"
@@ -47,6 +48,8 @@ static void reset(struct wp_file *file)
 	word_write(&file->cursor_bytes, 0);
 	word_write(&file->whole_ns, 0);
 	word_write(&file->unseen, 0);
+	word_write(&file->blind_bytes, 0);
+	word_write(&file->blind_end_bytes, 0);
 }
 
 int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode)
@@ -214,6 +217,8 @@ void file_abandon(struct wp_file *file, struct wp_device *device, uint64_t now_n
 	/* Why: whoever opens it next may well write it anew from its beginning. */
 	word_write(&file->low_bytes, 0);
 	word_write(&file->cursor_bytes, 0);
+	word_write(&file->blind_bytes, 0);
+	word_write(&file->blind_end_bytes, 0);
 }
 
 static void mend(uint64_t *sum, uint64_t *found_before, uint64_t found)

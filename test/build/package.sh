@@ -26,6 +26,10 @@ deb=$(echo "$tmp"/writepace_*.deb)
 [ -e "$deb" ] || bail_out "$(tail -n 3 "$tmp/log" | tr '\n' ' ')"
 is "the library is where every loader finds it" \
 	"$(dpkg-deb -c "$deb" | grep -cE '/usr/lib/[a-z0-9_]+-linux-gnu[a-z0-9]*/libwritepace.so$')" 1
+is "the observer is a package of its own: program, unit, page" \
+	"$(dpkg-deb -c "$tmp"/writepace-observer_*.deb | grep -cE \
+		'/(sbin/writepace-observer|writepace-observer\.service|writepace-observer\.8\.gz)$'):$(dpkg-deb \
+		-c "$deb" | grep -c observer)" 3:0
 dpkg-deb -x "$deb" "$tmp/root"
 unshare -m sh -c "mount -t overlay none -o lowerdir=$tmp/root/usr:/usr /usr && exec $tmp/tree/debian/tests/copy" \
 	>"$tmp/log" 2>&1

@@ -16,6 +16,7 @@
 #include "shm/device.h"
 #include "shm/file.h"
 #include "shm/note.h"
+#include "shm/orphan.h"
 #include "shm/segment.h"
 #include "shm/sync.h"
 #include "shm/task.h"

@@ -5,6 +5,7 @@
  *   helper=PID pressure_q10=N kernel_limit=BYTES periods=N dirtied_periods=N tasks=SLOTS
  *   device=M:m alias=M:m outstanding=BYTES written=BYTES stat_written=BYTES share=FRACTION
  *   bandwidth=B/s window=BYTES depth=N phase=N speed=B/s held=B/s
+ *   observed_ns=NS observed=BYTES
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -41,9 +42,11 @@ static void print_device(const struct wp_segment *segment, const struct wp_devic
 	       (double)share.numerator / (double)share.denominator);
 	device_control(device, &control);
 	printf(" bandwidth=%" PRIu64 " window=%" PRIu64 " depth=%" PRIu64
-	       " phase=%" PRIu64 " speed=%" PRIu64 " held=%" PRIu64 "\n",
+	       " phase=%" PRIu64 " speed=%" PRIu64 " held=%" PRIu64
+	       " observed_ns=%" PRIu64 " observed=%" PRIu64 "\n",
 	       control.bandwidth.avg_bps, control.window.bytes, control.window.depth,
-	       control.window.phase, control.speed.bps, control.held_bps);
+	       control.window.phase, control.speed.bps, control.held_bps,
+	       device->observed_ns, device->observed_bytes);
 }
 
 static unsigned used_tasks(const struct wp_segment *segment)

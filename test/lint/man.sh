@@ -59,6 +59,16 @@ page_options doc/man/writepacectl.1 >"$work/explained"
 comm -23 "$work/options" "$work/explained" | none "writepacectl.1 has every option"
 comm -13 "$work/options" "$work/explained" | none "writepacectl.1 has no other option"
 
+observer=$build_dir/writepace-observer
+if [ -x "$observer" ]; then
+	"$observer" --help | long_options >"$work/options"
+	page_options doc/man/writepace-observer.8 >"$work/explained"
+	comm -3 "$work/options" "$work/explained" |
+		none "writepace-observer.8 has the options of --help"
+else
+	skip "writepace-observer.8 has the options of --help" "no writepace-observer in this build"
+fi
+
 # offers FUNCTION WORD...: what bash would offer for the last word
 offers()
 {

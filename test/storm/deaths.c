@@ -23,6 +23,7 @@
 #include "shm/device.h"
 #include "shm/file.h"
 #include "shm/note.h"
+#include "shm/orphan.h"
 #include "shm/sync.h"
 #include "shm/task.h"
 #include "shm/turn.h"

@@ -100,7 +100,7 @@ static void every_default_text_reads_as_the_default(void **state)
 	struct conf expected = fresh();
 
 	(void)state;
-	assert_int_equal(conf_key_count, 21);
+	assert_int_equal(conf_key_count, 22);
 	for (size_t key = 0; key < conf_key_count; key++) {
 		struct conf conf = expected;
 		char line[WP_CONF_LINE_BYTES] = "";
@@ -214,6 +214,8 @@ static void a_choice_is_the_place_of_its_word(void **state)
 	(void)state;
 	takes("WRITEPACE_HELPER", "auto", FIELD(helper), 0);
 	takes("WRITEPACE_HELPER", "off", FIELD(helper), 1);
+	takes("WRITEPACE_OBSERVER", "auto", FIELD(observer), 0);
+	takes("WRITEPACE_OBSERVER", "off", FIELD(observer), 1);
 	takes("WRITEPACE_TASK_LIMIT", "linear", FIELD(task_limit), 1);
 	takes("WRITEPACE_TASK_LIMIT", "off", FIELD(task_limit), 2);
 	refuses("WRITEPACE_HELPER", "on", "allowed: auto|off");
@@ -494,10 +496,13 @@ static const struct {
 	    "/:bandwidth=63K", "/:bandwidth=fast", "/:min_ratio=101", "/:max_ratio=-1",
 	    "/:min_ratio=100", "/:min_ratio=50,max_ratio=49", "tmp:max_bytes=2M",
 	    "/a:min_ratio=50;/b:min_ratio=50", "/a:min_ratio=99.9;/b:min_ratio=0.1" } },
-	{ "WRITEPACE_HELPER", { NO_WORDS, "on", "AUTO", "0" } },
+	{ "WRITEPACE_HELPER", { NO_WORDS, "AUTO", "0" } },
+	{ "WRITEPACE_FRONT", { NO_WORDS, "library", "ANY", "0" } },
+	{ "WRITEPACE_OBSERVER", { NO_WORDS, "AUTO", "0" } },
 	{ "WRITEPACE_STATS", { NO_WORDS } },
 	{ "WRITEPACE_VERBOSE", { NO_WORDS } },
 	{ "WRITEPACE_DISABLE", { NO_WORDS } },
+	{ "WRITEPACE_REQUEUE", { NO_WORDS } },
 };
 
 #define BAD (sizeof(bad) / sizeof(bad[0]))

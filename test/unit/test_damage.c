@@ -19,6 +19,7 @@
 #include "host/kernel.h"
 #include "shm/device.h"
 #include "shm/file.h"
+#include "shm/orphan.h"
 #include "shm/segment.h"
 #include "shm/setting.h"
 #include "shm/sync.h"

@@ -10,6 +10,7 @@
 #include "base/order.h"
 #include "base/stamp.h"
 #include "shm/device.h"
+#include "shm/orphan.h"
 
 #define NOW WP_SEC(1000)
 
@@ -146,6 +147,106 @@ TEST(own_completions_take_the_bandwidth_first)
 	assert_int_equal(device.orphan_bytes, 9400000);
 	device_drain_orphans(&device, 10000000, NOW + WP_MS(300));
 	assert_int_equal(device.orphan_bytes, 8400000);
+}
+
+/* Observed at @seen_ns: 6 MB of the 10 are there, and 1 MB was dirtied since. */
+static struct wp_device observed_at(uint64_t seen_ns)
+{
+	struct wp_device device = with_orphans();
+
+	device.observed_ns = seen_ns;
+	device.observed_bytes = 6000000;
+	device.observed_dirtied_bytes = device.dirtied_bytes - 1000000;
+	return device;
+}
+
+TEST(orphans_are_what_the_observer_counts_and_what_came_since)
+{
+	struct wp_device device = observed_at(NOW);
+
+	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
+	assert_int_equal(device_source(&device, NOW + WP_MS(100)), WP_SOURCE_OBSERVER);
+	assert_int_equal(device.orphan_bytes, 7000000);
+	assert_int_equal(device_outstanding_bytes(&device), 7000000);
+	device_drain_orphans(&device, 10000000, NOW + WP_MS(200));
+	assert_int_equal(device.orphan_bytes, 7000000);
+}
+
+TEST(files_are_not_taken_for_orphans_by_the_observers_count)
+{
+	struct wp_device device = observed_at(NOW);
+
+	device_dirtied(&device, 2000000); /* of a file that is looked at */
+	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
+	assert_int_equal(device.orphan_bytes, 7000000);
+	assert_int_equal(device_outstanding_bytes(&device), 9000000);
+}
+
+TEST(an_observer_that_is_silent_for_two_seconds_is_left)
+{
+	struct wp_device device = observed_at(NOW - WP_SEC(2));
+
+	assert_int_equal(device_source(&device, NOW + WP_MS(100)), WP_SOURCE_RATE);
+	device_drain_orphans(&device, 10000000, NOW + WP_MS(100));
+	assert_int_equal(device.orphan_bytes, 9000000);
+}
+
+TEST(started_orphans_that_are_gone_from_the_count_were_written)
+{
+	struct wp_device device = observed_at(NOW);
+	uint64_t written_bytes = device.written_bytes;
+
+	/* of 3000000 that are gone, 2000000 were started */
+	device_orphans_started(&device, 2000000);
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(100)),
+			 2000000);
+	assert_int_equal(device.written_bytes - written_bytes, 2000000);
+	assert_int_equal(device.progress_ns, NOW + WP_MS(100));
+	assert_int_equal(device.orphan_started_bytes, 0);
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(200)), 0);
+}
+
+TEST(by_estimate_nothing_counts_as_written)
+{
+	struct wp_device device = with_orphans();
+
+	device_orphans_started(&device, 2000000);
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(100)), 0);
+	assert_int_equal(device.written_bytes, 0);
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW + WP_MS(100)), 0);
+}
+
+TEST(started_orphans_are_in_flight_as_long_as_the_kernel_says_so)
+{
+	struct wp_device device = observed_at(NOW);
+
+	device.observed_inflight_bytes = 1500000;
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW), 0);
+	device_orphans_started(&device, 2000000);
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW), 2000000);
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(100)),
+			 500000);
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW + WP_MS(100)),
+			 1500000);
+	/* there was nothing to be written where it was started */
+	device.observed_ns = NOW + WP_MS(150);
+	device.observed_inflight_bytes = 0;
+	device.observed_bytes = 7000000;
+	device.observed_dirtied_bytes = device.dirtied_bytes;
+	assert_int_equal(device_drain_orphans(&device, 10000000, NOW + WP_MS(200)), 0);
+	assert_int_equal(device_orphans_inflight_bytes(&device, NOW + WP_MS(200)), 0);
+	assert_int_equal(device.orphan_bytes, 7000000);
+}
+
+TEST(what_the_observer_still_counts_does_not_expire)
+{
+	struct wp_device device = observed_at(NOW);
+
+	for (uint64_t second = 1; second < 100; second++) {
+		device.observed_ns = NOW + WP_SEC(second);
+		device_drain_orphans(&device, 10000, NOW + WP_SEC(second));
+	}
+	assert_int_equal(device.orphan_bytes, 7000000);
 }
 
 TEST(completions_before_the_orphans_do_not_count)
@@ -418,6 +519,16 @@ int main(void)
 		cmocka_unit_test(orphans_stay_outstanding),
 		cmocka_unit_test(orphans_leave_at_the_bandwidth),
 		cmocka_unit_test(own_completions_take_the_bandwidth_first),
+		cmocka_unit_test(
+			orphans_are_what_the_observer_counts_and_what_came_since),
+		cmocka_unit_test(files_are_not_taken_for_orphans_by_the_observers_count),
+		cmocka_unit_test(an_observer_that_is_silent_for_two_seconds_is_left),
+		cmocka_unit_test(
+			started_orphans_that_are_gone_from_the_count_were_written),
+		cmocka_unit_test(by_estimate_nothing_counts_as_written),
+		cmocka_unit_test(
+			started_orphans_are_in_flight_as_long_as_the_kernel_says_so),
+		cmocka_unit_test(what_the_observer_still_counts_does_not_expire),
 		cmocka_unit_test(completions_before_the_orphans_do_not_count),
 		cmocka_unit_test(orphans_are_drained_every_10_ms_and_never_twice),
 		cmocka_unit_test(orphans_end_at_zero),

@@ -11,6 +11,7 @@
 #include "base/order.h"
 #include "shm/device.h"
 #include "shm/file.h"
+#include "shm/orphan.h"
 
 #define NOW WP_SEC(1000)
 

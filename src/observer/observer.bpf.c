@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The programs in the kernel: thin entry points; what an event does to the sums stands in
+ * aggregate.bpf.h. Nothing is sent to user space, the observer reads the maps.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "observer/kernel_shapes.bpf.h"
+#include "observer/sums.h"
+
+#define BDEV_MAGIC 0x62646576 /* file system of block devices' own inodes */
+#define OP_MASK 0xff
+#define OP_WRITE 1
+#define MINOR_BITS 20
+
+#define SUM_SHARED(word, amount) __sync_fetch_and_add(&(word), amount)
+#define RUN_SELDOM __noinline
+
+/* Why GPL: the kernel's tracing helpers ask for it; the LGPL allows it. */
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile uint64_t page_bytes = 4096; /* both are set before loading */
+const volatile uint64_t tick_ns = 4000000; /* what the kernel counts pauses in */
+
+uint64_t lost = 0; /* events without room in a map */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, SUMS_DEVICES);
+	__type(key, uint32_t);
+	__type(value, struct device_sums);
+} devices SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct dirt_run);
+} runs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SUMS_TASKS);
+	__type(key, struct task_key);
+	__type(value, struct task_sums);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SUMS_DEVICES);
+	__type(key, struct bdi_name);
+	__type(value, uint32_t);
+} names SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SUMS_SYNCS);
+	__type(key, uint64_t);
+	__type(value, struct sync_begin);
+} syncs SEC(".maps");
+
+/* ------------------------------------------------------------------------ sums -- */
+
+static __noinline struct device_sums *new_device(uint32_t device)
+{
+	struct device_sums empty = {};
+
+	bpf_map_update_elem(&devices, &device, &empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&devices, &device);
+}
+
+static struct device_sums *device_sums(uint32_t device)
+{
+	struct device_sums *sums = bpf_map_lookup_elem(&devices, &device);
+
+	if (sums)
+		return sums;
+	sums = new_device(device);
+	if (!sums)
+		SUM_SHARED(lost, 1);
+	return sums;
+}
+
+static __noinline struct task_sums *new_task(struct task_key *key)
+{
+	struct task_sums empty = {};
+
+	if (!key)
+		return 0;
+	empty.uid = (uint32_t)bpf_get_current_uid_gid();
+	bpf_get_current_comm(empty.name, sizeof(empty.name));
+	bpf_map_update_elem(&tasks, key, &empty, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&tasks, key);
+}
+
+static struct task_sums *task_sums(uint32_t device)
+{
+	struct task_key key = {
+		.pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32),
+		.device = device,
+	};
+	struct task_sums *sums = bpf_map_lookup_elem(&tasks, &key);
+
+	if (sums)
+		return sums;
+	sums = new_task(&key);
+	if (!sums)
+		SUM_SHARED(lost, 1);
+	return sums;
+}
+
+static struct task_sums *known_task_sums(uint32_t pid, uint32_t device)
+{
+	struct task_key key = { .pid = pid, .device = device };
+
+	return bpf_map_lookup_elem(&tasks, &key);
+}
+
+#include "observer/aggregate.bpf.h"
+
+/* --------------------------------------------------------------- kernel's shapes -- */
+
+static __always_inline uint32_t number_of(int major, int minor)
+{
+	return (uint32_t)major << MINOR_BITS | (uint32_t)minor;
+}
+
+/* A write to a block device itself: its inode sits beside the device. */
+static __always_inline const struct gendisk *disk_of_node(const struct inode *inode)
+{
+	const struct bdev_inode *node =
+		(const void *)((const char *)inode -
+			       bpf_core_field_offset(struct bdev_inode, vfs_inode));
+
+	return BPF_CORE_READ(node, bdev.bd_disk);
+}
+
+static __always_inline uint32_t device_of_node(const struct inode *inode)
+{
+	const struct gendisk *disk = disk_of_node(inode);
+
+	return number_of(BPF_CORE_READ(disk, major), BPF_CORE_READ(disk, first_minor));
+}
+
+static __always_inline const struct backing_dev_info *queue_of_node(
+	const struct inode *inode)
+{
+	const struct gendisk *disk = disk_of_node(inode);
+	const struct gendisk___5_15 *older = (const void *)disk;
+
+	if (bpf_core_field_exists(disk->bdi))
+		return BPF_CORE_READ(disk, bdi);
+	return BPF_CORE_READ(older, queue, backing_dev_info);
+}
+
+/* What has a writeback queue of its own: the disk, or what the file system is mounted as. */
+static __always_inline uint32_t device_of(const struct super_block *sb,
+					  const struct inode *inode)
+{
+	const struct block_device *device = sb->s_bdev;
+
+	if (sb->s_magic == BDEV_MAGIC)
+		return device_of_node(inode);
+	if (!device)
+		return sb->s_dev;
+	return number_of(device->bd_disk->major, device->bd_disk->first_minor);
+}
+
+static __always_inline uint64_t folio_bytes(const struct folio *folio)
+{
+	const struct folio___wrapped *wrapped = (const void *)folio;
+	const struct folio___plain *plain = (const void *)folio;
+	const struct folio___6_14 *counted = (const void *)folio;
+	const struct folio___6_5 *ordered = (const void *)folio;
+	uint64_t flags;
+
+	if (bpf_core_field_exists(wrapped->flags.f))
+		flags = wrapped->flags.f;
+	else
+		flags = plain->flags;
+	if (!(flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1))
+		return page_bytes;
+	if (bpf_core_field_exists(folio->_nr_pages))
+		return folio->_nr_pages * page_bytes;
+	if (bpf_core_field_exists(counted->_folio_nr_pages))
+		return counted->_folio_nr_pages * page_bytes;
+	if (bpf_core_field_exists(ordered->_folio_order))
+		return page_bytes << ordered->_folio_order;
+	return page_bytes << (folio->_flags_1 & 0xff);
+}
+
+static __always_inline const struct gendisk *disk_of(const struct request *request)
+{
+	const struct request___5_16 *older = (const void *)request;
+
+	if (bpf_core_field_exists(older->rq_disk))
+		return BPF_CORE_READ(older, rq_disk);
+	return request->q->disk;
+}
+
+/* ----------------------------------------------------------- dirtied, completed -- */
+
+/* Once for each device and CPU. */
+static __always_inline int learn_name(const struct backing_dev_info *bdi, uint32_t device)
+{
+	struct bdi_name name = {};
+
+	bpf_probe_read_kernel_str(name.text, sizeof(name.text), &bdi->dev_name);
+	bpf_map_update_elem(&names, &name, &device, BPF_ANY);
+	return 0;
+}
+
+static __always_inline void begin_run(struct dirt_run *run,
+				      const struct address_space *mapping, uint32_t pid)
+{
+	const struct inode *inode = mapping->host;
+	const struct super_block *sb = inode->i_sb;
+	bool is_node = sb->s_magic == BDEV_MAGIC;
+	uint32_t device = device_of(sb, inode);
+	struct device_sums *sums = run_begin(
+		run, (uint64_t)sb, is_node ? (uint64_t)mapping : 0, pid, device);
+
+	if (!sums || sums->named)
+		return;
+	learn_name(is_node ? queue_of_node(inode) : sb->s_bdi, device);
+	sums->named = 1;
+}
+
+/* Once a page: nothing is looked up here but this CPU's run. */
+static __always_inline int dirtied(const struct address_space *mapping, uint64_t bytes)
+{
+	uint32_t pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32);
+	struct dirt_run *run;
+	uint32_t first = 0;
+
+	run = bpf_map_lookup_elem(&runs, &first);
+	if (!mapping || !run)
+		return 0;
+	if (!run_goes_on(run, (uint64_t)mapping->host->i_sb, (uint64_t)mapping, pid))
+		begin_run(run, mapping, pid);
+	on_dirtied(run, bytes);
+	return 0;
+}
+
+SEC("tp_btf/writeback_dirty_folio")
+int BPF_PROG(dirtied_folio, struct folio *folio, struct address_space *mapping)
+{
+	return dirtied(mapping, folio_bytes(folio));
+}
+
+/* 5.15 and before. */
+SEC("tp_btf/writeback_dirty_page")
+int BPF_PROG(dirtied_page, struct page *page, struct address_space *mapping)
+{
+	return dirtied(mapping, page_bytes);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(completed, struct request *request, int error, unsigned int bytes)
+{
+	const struct gendisk *disk;
+
+	if ((request->cmd_flags & OP_MASK) != OP_WRITE)
+		return 0;
+	disk = disk_of(request);
+	if (disk)
+		on_completed(number_of(disk->major, disk->first_minor), bytes);
+	return 0;
+}
+
+/* ----------------------------------------------------------------------- pauses -- */
+
+/* Dirtying comes before throttling, so the queue's name is known. */
+static __always_inline int paused(const struct bdi_writeback *wb, long ticks)
+{
+	struct bdi_name name = {};
+	uint32_t *device;
+
+	if (ticks <= 0)
+		return 0;
+	bpf_probe_read_kernel_str(name.text, sizeof(name.text), wb->bdi->dev_name);
+	device = bpf_map_lookup_elem(&names, &name);
+	if (device)
+		on_pause(*device, ticks, tick_ns);
+	return 0;
+}
+
+SEC("tp_btf/balance_dirty_pages")
+int BPF_PROG(paused_8, struct bdi_writeback *wb, void *control, unsigned long base,
+	     unsigned long rate, unsigned long dirty, unsigned long period, long ticks)
+{
+	return paused(wb, ticks);
+}
+
+/* 6.16 and before: the limits one by one. */
+SEC("tp_btf/balance_dirty_pages")
+int BPF_PROG(paused_12, struct bdi_writeback *wb, unsigned long limit,
+	     unsigned long background, unsigned long global, unsigned long wb_limit,
+	     unsigned long wb_dirty, unsigned long base, unsigned long rate,
+	     unsigned long dirty, unsigned long period, long ticks)
+{
+	return paused(wb, ticks);
+}
+
+/* ------------------------------------------------------------------------ syncs -- */
+
+static __always_inline uint32_t device_of_descriptor(uint32_t fd)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task();
+	const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	const struct super_block *sb;
+	const struct file *file = 0;
+	const struct inode *inode;
+	const struct block_device *device;
+
+	if (fd >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
+	inode = BPF_CORE_READ(file, f_inode);
+	sb = BPF_CORE_READ(inode, i_sb);
+	device = BPF_CORE_READ(sb, s_bdev);
+	if (!device)
+		return BPF_CORE_READ(sb, s_dev);
+	return number_of(BPF_CORE_READ(device, bd_disk, major),
+			 BPF_CORE_READ(device, bd_disk, first_minor));
+}
+
+static __always_inline int sync_begins(uint32_t device)
+{
+	uint64_t thread = bpf_get_current_pid_tgid();
+	struct sync_begin begin = {
+		.begin_ns = bpf_ktime_get_ns(),
+		.device = device,
+	};
+
+	bpf_map_update_elem(&syncs, &thread, &begin, BPF_ANY);
+	return 0;
+}
+
+static __always_inline int sync_ends(void)
+{
+	uint64_t thread = bpf_get_current_pid_tgid();
+	struct sync_begin *begin = bpf_map_lookup_elem(&syncs, &thread);
+
+	if (!begin)
+		return 0;
+	if (begin->device)
+		on_synced((uint32_t)begin->device, bpf_ktime_get_ns() - begin->begin_ns);
+	bpf_map_delete_elem(&syncs, &thread);
+	return 0;
+}
+
+/* ext4 alone tells of both ends. */
+SEC("tp_btf/ext4_sync_file_enter")
+int BPF_PROG(ext4_begins, struct file *file)
+{
+	const struct inode *inode = file->f_inode;
+
+	return sync_begins(device_of(inode->i_sb, inode));
+}
+
+SEC("tp_btf/ext4_sync_file_exit")
+int BPF_PROG(ext4_ends, struct inode *inode)
+{
+	return sync_ends();
+}
+
+/*
+ * Of all file systems, on demand: while a program is attached to any system call, every call of
+ * every process takes the kernel's longer way.
+ */
+SEC("tracepoint/syscalls/sys_enter_fsync")
+int fsync_begins(const struct trace_event_raw_sys_enter *call)
+{
+	return sync_begins(device_of_descriptor((uint32_t)call->args[0]));
+}
+
+SEC("tracepoint/syscalls/sys_exit_fsync")
+int fsync_ends(const void *call)
+{
+	return sync_ends();
+}
+
+SEC("tracepoint/syscalls/sys_enter_fdatasync")
+int fdatasync_begins(const struct trace_event_raw_sys_enter *call)
+{
+	return sync_begins(device_of_descriptor((uint32_t)call->args[0]));
+}
+
+SEC("tracepoint/syscalls/sys_exit_fdatasync")
+int fdatasync_ends(const void *call)
+{
+	return sync_ends();
+}
