@@ -191,7 +191,7 @@ arm_fair()
 }
 
 # arm_weights FS RATE WARM_UP_S SPAN_S WEIGHT...: a paced dd of each weight; ARM[off] is the
-# largest error of a writer's part of the device, as a part of that.
+# largest error of a writer's part of the device, as a part of that, ARM[first] the first one's part.
 arm_weights()
 {
 	local fs=$1 rate=$2 warm_up=$3 span=$4
@@ -213,6 +213,10 @@ arm_weights()
 	arm_sizes >"$LAB_TMP/after"
 	lab_cap 0
 	{ kill -KILL "${pids[@]}" && wait "${pids[@]}"; } 2>/dev/null
+	# shellcheck disable=SC2034
+	ARM[first]=$(paste "$LAB_TMP/before" "$LAB_TMP/after" | awk '
+		NR == 1 { first = $2 - $1 } { sum += $2 - $1 }
+		END { print sum ? first / sum : "nothing" }')
 	# shellcheck disable=SC2034
 	ARM[off]=$(printf '%s\n' "$@" | paste "$LAB_TMP/before" "$LAB_TMP/after" - | awk '
 		{ x[NR] = $2 - $1; weight[NR] = $3; sum += x[NR]; weights += $3 }

