@@ -69,6 +69,7 @@ static void note(const struct job *job, struct watched_file *file)
 		return;
 	file->used_ns = kernel_now_ns();
 	file->process->last = file;
+	tidy_keep(file);
 	task->pending = file;
 	task->pending_counts = job->kind->class != CALL_WRITE;
 	task->pending_bytes =

@@ -11,11 +11,17 @@
 
 #define STEP_NS WP_MS(250)
 #define TAIL_NS WP_SEC(1) /* as long as the helper leaves a file to its writer */
+#define KEEP_NS WP_MS(50) /* after the last call */
+#define KEEP_STEP_NS WP_MS(2)
+#define UNKEPT 256
 #define HURRY_ROUNDS 100
 #define HURRY_NS WP_MS(1)
 
 static uint64_t step_ns;
 static unsigned hurries;
+static unsigned keepers;
+static unsigned unkept_count; /* files that wait for a fiber of their own */
+static struct watched_file *unkept[UNKEPT];
 
 bool tidy_hurries(void)
 {
@@ -76,6 +82,60 @@ static void look_after(void *argument)
 	watched_forget(process);
 }
 
+/* ------------------------------------------------------------ between the calls -- */
+
+static bool is_in_use(const struct watched_file *file)
+{
+	return file->users || kernel_now_ns() < file->used_ns + KEEP_NS;
+}
+
+static void let_go(struct watched_file *file)
+{
+	file->kept = false;
+	watched_hold(file);
+	watched_drop(file);
+}
+
+static void keep(void *argument)
+{
+	struct watched_file *file = argument;
+	struct watched_process *process = file->process;
+	struct pace_task *task = &process->tail.pace;
+	struct caller before = caller_set((struct caller){ .task = &process->tail });
+
+	keepers++;
+	process->users++;
+	while (!hurries && !file->gone && !process->ended && is_in_use(file)) {
+		/* Why times their number: all together take no more of the processor. */
+		caller_sleep_until(kernel_now_ns() + keepers * KEEP_STEP_NS);
+		if (!file->users && !file->gone && file->fd >= 0)
+			pace_tend(&process->pace, task, &file->handle, file->fd);
+	}
+	keepers--;
+	process->users--;
+	let_go(file);
+	caller_restore(before);
+	watched_forget(process);
+}
+
+void tidy_keep(struct watched_file *file)
+{
+	if (file->fd < 0 || file->kept || unkept_count == UNKEPT)
+		return;
+	file->kept = true;
+	unkept[unkept_count++] = file;
+}
+
+static void start_keepers(void)
+{
+	while (unkept_count) {
+		struct watched_file *file = unkept[--unkept_count];
+
+		if (file->gone || !fiber_start(keep, file))
+			let_go(file);
+	}
+}
+
 /* One that was not looked at in this round. */
 static struct watched_file *next_idle(uint64_t now_ns)
 {
@@ -95,6 +155,7 @@ uint64_t tidy_step(uint64_t now_ns)
 {
 	struct watched_file *file;
 
+	start_keepers();
 	if (!watched_open)
 		return FIBER_NEVER;
 	if (now_ns < step_ns)

@@ -18,6 +18,7 @@ struct watched_file {
 	struct watched_process *process;
 	int number; /* the program's descriptor */
 	int fd;     /* ours, -1 = not open: nothing to pace, or all of it clean */
+	bool kept;  /* a fiber looks after it between calls */
 	bool gone;  /* the program's descriptor is closed or another's by now */
 	unsigned users;
 	uint64_t used_ns;   /* last call to it */

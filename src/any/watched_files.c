@@ -27,7 +27,7 @@ static void close_fd(struct watched_file *file)
 
 void watched_drop(struct watched_file *file)
 {
-	if (--file->users || !file->gone)
+	if (--file->users || file->kept || !file->gone)
 		return;
 	close_fd(file);
 	free(file);

@@ -183,3 +183,23 @@ bool pace_before(struct pace_process *process, struct pace_task *task,
 	slow_leave(&slow);
 	return same;
 }
+
+void pace_tend(struct pace_process *process, struct pace_task *task,
+	       struct pace_handle *handle, int fd)
+{
+	struct slow slow = {
+		.process = process,
+		.task = task,
+		.handle = handle,
+		.flush = { .fd = fd },
+		.manner = PACE_NO_SLEEP,
+	};
+
+	if (!slow_enter(&slow))
+		return;
+	if (slow_locate(&slow) && slow.flush.device)
+		slow_tick(&slow, control_background_bytes(
+					 control_limit_bytes(&slow.control, &slow.bounds),
+					 &slow.bounds));
+	slow_leave(&slow);
+}

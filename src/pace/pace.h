@@ -164,6 +164,10 @@ void pace_sync_end(struct wp_device *device);
 void pace_close(struct pace_process *process, struct pace_task *task,
 		struct pace_handle *handle, int fd);
 
+/* Look after the file as a pause does, while its task makes no call: settle, start what is due. */
+void pace_tend(struct pace_process *process, struct pace_task *task,
+	       struct pace_handle *handle, int fd);
+
 /*
  * Before a rename over another file: the same, but the descriptor stays. Why: ext4, xfs and btrfs
  * start all of the file's writeback there.
