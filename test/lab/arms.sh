@@ -58,11 +58,33 @@ arm_copy()
 
 # arm_beside "PROBE..." FS RATE SIZE_MB [WRAPPER...]: dd of ARM_SOURCE. Beside it run the
 # probes and the kernel's own count, from one second before the dd to three seconds after
-# the sync. Results in ARM[metric]. With ARM_KNOWN=1 the same was copied there once before,
+# the sync. Results in ARM[metric]. ARM_WRITER is the function that copies ARM_SOURCE to
+# $LAB_MNT/big under what it is given. With ARM_KNOWN=1 the same was copied there once before,
 # with nobody beside it: the device's speed is known. ARM_PROBE_UNDER is what the probes run
 # under: nothing, or the wrapper.
 ARM_KNOWN=0
 ARM_PROBE_UNDER=()
+ARM_WRITER=arm_copy_big
+
+arm_copy_big()
+{
+	arm_copy "$LAB_MNT/big" "$@"
+}
+
+# The writer in a shell of its own, which says how much CPU it took.
+arm_write()
+{
+	"$ARM_WRITER" "$@" || return
+	times >"$LAB_TMP/times"
+	awk 'NR == 2 {
+		for (i = 1; i <= 2; i++) {
+			split($i, part, "[ms]")
+			sum += part[1] * 60 + part[2]
+		}
+		printf "%.0f\n", sum * 1000
+	}' "$LAB_TMP/times" >"$LAB_TMP/cpu_ms"
+}
+
 arm_beside()
 {
 	local probes=$1 fs=$2 rate=$3 size_mb=$4
@@ -91,7 +113,7 @@ arm_beside()
 
 	device_bytes=$(lab_written)
 	start=${EPOCHREALTIME/./}
-	arm_copy "$LAB_MNT/big" "$@" || return
+	lab_run arm_write "$@" || lab_fail "the writer failed with status $?" || return
 	wrote=${EPOCHREALTIME/./}
 	lab_run sync -f "$LAB_MNT" || lab_fail "sync failed" || return
 	synced=${EPOCHREALTIME/./}
@@ -110,6 +132,7 @@ arm_beside()
 	cmp -s "$ARM_SOURCE" "$LAB_MNT/big" || lab_fail "the copy differs" || return
 
 	ARM[dd_s]=$(arm_ratio $((wrote - start)) 1000000 2)
+	ARM[cpu_ms]=$(cat "$LAB_TMP/cpu_ms")
 	ARM[sync_s]=$(arm_ratio $((synced - wrote)) 1000000 2)
 	ARM[rate_bps]=$((size_mb * 1048576 * 1000000 / (synced - start)))
 	ARM[device_share]=$(arm_ratio $((device_bytes * 1000)) \

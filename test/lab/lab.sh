@@ -51,9 +51,12 @@ LAB_ID=
 lab_group=
 lab_home=
 lab_cap_file=
+lab_read_file=
 lab_debugfs=
 lab_image_nr=0
 lab_segment_nr=0
+# Functions called at the end, before the devices go: what others changed.
+LAB_AT_END=()
 
 LAB_TMP=$(mktemp -d "${TMPDIR:-/var/tmp}/writepace-lab.XXXXXX") || exit 1
 chmod 755 "$LAB_TMP"
@@ -99,6 +102,7 @@ lab_use_group()
 		lab_home=$root$(lab_group_of blkio)
 		lab_group=$root
 		lab_cap_file=$root/blkio.throttle.write_bps_device
+		lab_read_file=$root/blkio.throttle.read_bps_device
 	else
 		root=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)
 		grep -qw io "$root/cgroup.controllers" 2>/dev/null || return
@@ -107,6 +111,7 @@ lab_use_group()
 		lab_home=$root$(lab_group_of "")
 		lab_group=$root/writepace-lab.$$
 		lab_cap_file=$lab_group/io.max
+		lab_read_file=$lab_cap_file
 	fi 2>/dev/null
 	[ -w "$lab_cap_file" ] && echo "$BASHPID" >"$lab_group/cgroup.procs"
 }
@@ -180,6 +185,20 @@ lab_cap()
 	[ "$(lab_capped "$id")" = "$want" ] || lab_fail "cannot cap device $id to $rate"
 }
 
+# lab_cap_reads RATE [DEV]: none unless asked for.
+lab_cap_reads()
+{
+	local rate=$1 want=$1
+	local id
+
+	id=$(lab_id "${2:-$LAB_DEV}") || return
+	[ "$rate" != 0 ] || want=max
+	case $lab_read_file in
+	*/io.max) echo "$id rbps=$want" >"$lab_read_file" ;;
+	*) echo "$id $rate" >"$lab_read_file" ;;
+	esac || lab_fail "cannot cap the reads of device $id"
+}
+
 # A backing file with every block written, not only reserved: the first write to a fresh
 # block costs the disk below up to half its speed, and that would be counted for the one
 # arm that came first.
@@ -249,6 +268,23 @@ lab_make()
 	lab_cap "$rate"
 }
 
+# lab_make_btrfs PROFILE SIZE_MB RATE_BPS: btrfs over two such devices, data raid0 or raid1.
+# LAB_DEV is the second one, LAB_DEV_FIRST the other; the file system's count is found by either.
+lab_make_btrfs()
+{
+	lab_make none "$2" "$3" || return
+	LAB_DEV_FIRST=$LAB_DEV
+	lab_make none "$2" "$3" || return
+	lab_cap 0 "$LAB_DEV_FIRST" && lab_cap 0 || return
+	mkfs.btrfs -q -f -K -d "$1" "$LAB_DEV_FIRST" "$LAB_DEV" >"$LAB_TMP/mkfs" 2>&1 ||
+		lab_fail "mkfs.btrfs: $(tail -n 1 "$LAB_TMP/mkfs")" || return
+	LAB_MNT=$LAB_TMP/mount.$lab_image_nr
+	{ mkdir "$LAB_MNT" && mount -o "device=$LAB_DEV_FIRST,nodiscard" "$LAB_DEV" "$LAB_MNT"; } ||
+		lab_fail "cannot mount two devices" || return
+	chmod 1777 "$LAB_MNT"
+	lab_cap "$3" "$LAB_DEV_FIRST" && lab_cap "$3"
+}
+
 # Bytes that reached the device since it exists.
 lab_written()
 {
@@ -299,6 +335,17 @@ lab_remove_tops()
 	done
 }
 
+# Where a device is mounted, as a member of a btrfs too: mounts name only one of those.
+lab_mounts()
+{
+	local member members
+
+	members=$(ls -d /sys/fs/btrfs/*/devices/"${1#/dev/}" 2>/dev/null)
+	for member in "$1" ${members:+"${members%/*}"/*}; do
+		findmnt -n -o TARGET -S "/dev/${member##*/}"
+	done | sort -u
+}
+
 # The device of a backing file. The cap goes first, else the unmount takes as long as
 # everything that is still dirty.
 lab_remove_image()
@@ -308,8 +355,9 @@ lab_remove_image()
 
 	for dev in $(losetup -n -O NAME -j "$image"); do
 		lab_cap 0 "$dev"
+		lab_cap_reads 0 "$dev"
 		lab_lift_limits "$dev"
-		for mnt in $(findmnt -n -o TARGET -S "$dev"); do
+		for mnt in $(lab_mounts "$dev"); do
 			lab_retry umount "$mnt" || umount -l "$mnt"
 			rmdir "$mnt"
 		done
@@ -331,6 +379,30 @@ lab_remove()
 	"$LAB_TMP"/image.*) lab_remove_tops && lab_remove_image "$image" ;;
 	*) lab_fail "${1:-$LAB_DEV} is not ours" ;;
 	esac
+}
+
+# No cap on any of ours: a process stuck behind one cannot end.
+lab_cap_none()
+{
+	local image dev
+
+	for image in "$LAB_TMP"/image.*; do
+		for dev in $(losetup -n -O NAME -j "$image" 2>/dev/null); do
+			lab_cap 0 "$dev"
+		done
+	done
+}
+
+# All of ours.
+lab_remove_all()
+{
+	local image
+
+	lab_cap_none
+	lab_remove_tops
+	for image in "$LAB_TMP"/image.*; do
+		[ ! -e "$image" ] || lab_remove_image "$image" || return
+	done
 }
 
 # --- the state of paced programs --------------------------------------------------------
@@ -359,14 +431,13 @@ lab_remove_segments()
 # In this order: caps (a process stuck behind one cannot end), our own children, devices.
 lab_cleanup()
 {
-	local image dev pids
+	local image pids restore
 
 	trap '' HUP INT TERM
-	for image in "$LAB_TMP"/image.*; do
-		for dev in $(losetup -n -O NAME -j "$image" 2>/dev/null); do
-			lab_cap 0 "$dev"
-		done
+	for restore in "${LAB_AT_END[@]}"; do
+		$restore
 	done
+	lab_cap_none
 	pids=$(jobs -p)
 	# shellcheck disable=SC2086
 	[ -z "$pids" ] || kill $pids 2>/dev/null

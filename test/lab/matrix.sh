@@ -63,25 +63,6 @@ matrix_top()
 	mkdir "$MATRIX_TOP"
 }
 
-# Both devices are capped; the file system's count is found through either.
-matrix_two_devices()
-{
-	local first
-
-	lab_make none "$(arm_device_mb "$1")" "$MATRIX_RATE" || return
-	first=$LAB_DEV
-	lab_make none "$(arm_device_mb "$1")" "$MATRIX_RATE" || return
-	lab_cap 0 "$first" && lab_cap 0 || return
-	mkfs.btrfs -q -f -K -d raid0 "$first" "$LAB_DEV" >"$LAB_TMP/mkfs" 2>&1 ||
-		lab_fail "mkfs.btrfs: $(tail -n 1 "$LAB_TMP/mkfs")" || return
-	# shellcheck disable=SC2154
-	LAB_MNT=$LAB_TMP/mount.$lab_image_nr
-	{ mkdir "$LAB_MNT" && mount -o "device=$first,nodiscard" "$LAB_DEV" "$LAB_MNT"; } ||
-		lab_fail "cannot mount two devices" || return
-	lab_cap "$MATRIX_RATE" "$first" && lab_cap "$MATRIX_RATE"
-	MATRIX_TARGET=$LAB_MNT/target
-}
-
 # Over ext4: its upper directory may be seen, or is hidden below another mount.
 matrix_overlay()
 {
@@ -152,7 +133,10 @@ matrix_make()
 			btrfs -q subvolume create "$LAB_MNT/volume" >/dev/null &&
 			MATRIX_TARGET=$LAB_MNT/volume/target
 		;;
-	btrfs-two-devices) matrix_two_devices "$size_mb" ;;
+	btrfs-two-devices)
+		lab_make_btrfs raid0 "$(arm_device_mb "$size_mb")" "$MATRIX_RATE" &&
+			MATRIX_TARGET=$LAB_MNT/target
+		;;
 	btrfs-compressed) matrix_lab btrfs "$size_mb" compress-force=zstd ;;
 	overlay) matrix_overlay "$size_mb" visible ;;
 	overlay-hidden) matrix_overlay "$size_mb" hidden ;;
@@ -239,16 +223,5 @@ matrix_arm()
 	matrix_make "$@" || return
 	shift
 	matrix_write "$@" || return
-	matrix_remove
-}
-
-# Every device that a place was made of.
-matrix_remove()
-{
-	local image
-
-	lab_remove_tops
-	for image in "$LAB_TMP"/image.*; do
-		[ ! -e "$image" ] || lab_remove_image "$image" || return
-	done
+	lab_remove_all
 }

@@ -89,7 +89,25 @@ servers_postgres_start()
 		-c "create table small(at timestamptz)" -c "vacuum freeze" -c checkpoint
 }
 
-# arm_postgres FS RATE SIZE_MB [WRAPPER...]
+# What saves the database, onto its own device. The copies are of files that change: tar and
+# rsync say so and are not asked.
+servers_backup_pg_dump()
+{
+	"$@" pg_dump -U postgres -h "$LAB_TMP/pg" -f "$LAB_MNT/backup" postgres
+}
+
+servers_backup_tar()
+{
+	"$@" tar -c -f "$LAB_MNT/backup" -C "$LAB_MNT" --warning=no-file-changed pg || [ $? = 1 ]
+}
+
+servers_backup_rsync()
+{
+	"$@" rsync -a "$LAB_MNT/pg/" "$LAB_MNT/backup/" || [ $? = 24 ]
+}
+
+# arm_postgres FS RATE SIZE_MB [WRAPPER...], beside SERVERS_BACKUP: pg_dump, tar or rsync.
+SERVERS_BACKUP=pg_dump
 arm_postgres()
 {
 	local fs=$1 rate=$2 size_mb=$3
@@ -107,13 +125,11 @@ arm_postgres()
 	servers_probe "insert into small values (now()) returning 1;" \
 		psql -q -X -A -t -U postgres -h "$LAB_TMP/pg" >"$LAB_TMP/latencies" &
 	probe_pid=$!
-	servers_writer "$@" pg_dump -U postgres -h "$LAB_TMP/pg" -f "$LAB_MNT/dump" postgres ||
-		return
+	servers_writer servers_backup_$SERVERS_BACKUP "$@" || return
 	arm_stop $probe_pid || lab_fail "the probe failed" || return
 	[ "$(wc -l <"$LAB_TMP/latencies")" -ge 20 ] || lab_fail "hardly a commit" || return
 	servers_percentiles commit <"$LAB_TMP/latencies"
-	[ "$(tail -n 1 "$LAB_MNT/dump" | wc -c)" -ge 1 ] || lab_fail "no dump" || return
-	ARM[dump_bytes]=$(stat -c %s "$LAB_MNT/dump")
+	[ -s "$LAB_MNT/backup" ] || lab_fail "no backup" || return
 	lab_cap 0
 	kill -INT "$servers_pid"
 	wait "$servers_pid"
@@ -148,5 +164,32 @@ arm_redis()
 	ARM[slow_fsyncs]=$(grep -c 'fsync is taking too long' "$LAB_TMP/redis.log")
 	lab_cap 0
 	arm_stop "$servers_pid"
+	lab_remove
+}
+
+# --- SQLite: commits beside an unpacking tar ----------------------------------------------
+
+# arm_sqlite FS RATE SIZE_MB [WRAPPER...]
+arm_sqlite()
+{
+	local fs=$1 rate=$2 size_mb=$3
+	local probe_pid
+
+	shift 3
+	# shellcheck disable=SC2034 # read by who called
+	ARM=()
+	lab_make "$fs" "$(arm_device_mb "$size_mb")" "$rate" || return
+	lab_forget
+	sqlite3 "$LAB_MNT/db" "pragma journal_mode=wal; create table t(at)" >/dev/null ||
+		lab_fail "no SQLite" || return
+	tar -c -f "$LAB_TMP/source.tar" -C "$LAB_TMP" source
+	servers_probe "insert into t values (1) returning 1;" \
+		stdbuf -oL sqlite3 -cmd "pragma synchronous=full" "$LAB_MNT/db" >"$LAB_TMP/latencies" &
+	probe_pid=$!
+	servers_writer "$@" tar -x -f "$LAB_TMP/source.tar" -C "$LAB_MNT" || return
+	arm_stop $probe_pid || lab_fail "the probe failed" || return
+	[ "$(wc -l <"$LAB_TMP/latencies")" -ge 20 ] || lab_fail "hardly a commit" || return
+	servers_percentiles commit <"$LAB_TMP/latencies"
+	lab_cap 0
 	lab_remove
 }
