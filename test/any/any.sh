@@ -53,7 +53,8 @@ is_gone()
 	[ -z "$(ours "$1")" ]
 }
 
-# copies NAME COMMAND...: makes `target` like `source`.
+# copies NAME COMMAND...: makes `target` like `source`. Not all dirt is charged: the kernel counts
+# what new names cost a file system with it.
 copies()
 {
 	local name=$1
@@ -64,8 +65,8 @@ copies()
 	is "$name: exit status" $? 0
 	is "$name: the copy" "$(cmp source target 2>&1)" ""
 	compare "$name: charged of 1000 dirtied" "$(awk -v a="$(arm_value charged stats)" \
-		-v b="$(arm_value dirtied stats)" 'BEGIN { print int(a * 1000 / (b ? b : 1)) }')" ge 980
-	compare "$name: dirtied bytes" "$(arm_value dirtied stats)" ge 8388608
+		-v b="$(arm_value dirtied stats)" 'BEGIN { print int(a * 1000 / (b ? b : 1)) }')" ge 800
+	compare "$name: charged bytes" "$(arm_value charged stats)" ge $((${MB:-8} << 20))
 }
 
 # --- programs -----------------------------------------------------------------------------
@@ -100,8 +101,8 @@ elif GOCACHE=$tmp/cache CGO_ENABLED=0 GO111MODULE=off go build -o gocopy "$here/
 else
 	skip Go "no Go compiler"
 fi
-copies "a shell that starts them" sh -c './copy source a 65536; cp a b; ./copy b target 4096'
-copies "many small files" sh -c 'split -b 20k source part. && cat part.* >target'
+MB=24 copies "a shell that starts them" sh -c './copy source a 65536; cp a b; ./copy b target 4096'
+MB=16 copies "many small files" sh -c 'split -b 20k source part. && cat part.* >target'
 
 # Its own threads write, and no argument of its calls says where.
 if command -v fio >/dev/null && [ "$(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null)" = 0 ]; then
