@@ -94,9 +94,10 @@ static void sum_devices(struct wp_segment *map, uint64_t *outstanding_bytes,
 
 /*
  * No more can be outstanding than the kernel counts on the whole machine. What is too much, twice
- * in a row, are orphans that were truncated or removed, and will never be written.
+ * in a row, are orphans that were truncated or removed, and will never be written; not those that
+ * an observer counts.
  */
-static void drop_impossible(struct state *state)
+static void drop_impossible(struct state *state, uint64_t now_ns)
 {
 	struct wp_segment *map = state->helper->map;
 	uint64_t before_bytes = state->excess_bytes;
@@ -117,7 +118,8 @@ static void drop_impossible(struct state *state)
 		uint64_t part_bytes =
 			min_u64(drop_bytes, word_level(&device->orphan_bytes));
 
-		if (!word_read(&device->key) || !part_bytes)
+		if (!word_read(&device->key) || !part_bytes ||
+		    device_source(device, now_ns) == WP_SOURCE_OBSERVER)
 			continue;
 		device_drop_orphans(device, part_bytes);
 		drop_bytes -= part_bytes;
@@ -158,7 +160,7 @@ static uint64_t work(struct state *state, uint64_t now_ns)
 	if (now_ns >= state->measure_ns) {
 		devices_meet(&state->devices, state->helper);
 		devices_measure(&state->devices, state->helper, now_ns);
-		drop_impossible(state);
+		drop_impossible(state, now_ns);
 		tails_find(&state->tails, state->helper, now_ns);
 		state->measure_ns = now_ns + MEASURE_NS;
 	}
