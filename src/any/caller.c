@@ -52,6 +52,24 @@ bool kernel_sleep_ns(uint64_t span_ns)
 	return now.waits(now.what);
 }
 
+/* The supervisor has none that concern its callers. */
+bool kernel_block_signals(uint64_t *mask)
+{
+	(void)mask;
+	return false;
+}
+
+void kernel_unblock_signals(uint64_t mask)
+{
+	(void)mask;
+}
+
+bool kernel_sleep_open_ns(uint64_t span_ns, uint64_t mask)
+{
+	(void)mask;
+	return kernel_sleep_ns(span_ns);
+}
+
 /* A pause is cut by those that are there when it wakes: kernel_sleep_ns() says so. */
 uint64_t kernel_signals_pending(void)
 {

@@ -3,6 +3,8 @@
  * The task that calls the engine: this thread. A file of its own, because who acts for other
  * programs' tasks (src/any) has its own answers.
  */
+#include <errno.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -17,6 +19,30 @@ bool kernel_sleep_ns(uint64_t span_ns)
 	};
 
 	return !sys_call(SYS_nanosleep, &span, NULL);
+}
+
+bool kernel_block_signals(uint64_t *mask)
+{
+	uint64_t all = UINT64_MAX;
+
+	return !sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &all, mask, sizeof(all));
+}
+
+void kernel_unblock_signals(uint64_t mask)
+{
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+}
+
+bool kernel_sleep_open_ns(uint64_t span_ns, uint64_t mask)
+{
+	struct timespec span = {
+		.tv_sec = (time_t)(span_ns / WP_SEC(1)),
+		.tv_nsec = (long)(span_ns % WP_SEC(1)),
+	};
+	long result = sys_call(SYS_ppoll, NULL, 0, &span, &mask, sizeof(mask));
+
+	/* What a filter refuses is slept for as before. */
+	return !result || (result != -EINTR && kernel_sleep_ns(span_ns));
 }
 
 uint64_t kernel_signals_pending(void)

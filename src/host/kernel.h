@@ -93,6 +93,15 @@ int kernel_reserve(int fd, uint64_t bytes) WP_MUST_CHECK;
 /* Sleep @span_ns; false when a signal ended it early. No cancellation point. */
 bool kernel_sleep_ns(uint64_t span_ns);
 
+/*
+ * Block all signals; false where that is not possible. @mask is what was blocked before.
+ * Sleep @span_ns with @mask alone blocked: false when a signal ended it, also one that came
+ * since they were blocked.
+ */
+bool kernel_block_signals(uint64_t *mask);
+void kernel_unblock_signals(uint64_t mask);
+bool kernel_sleep_open_ns(uint64_t span_ns, uint64_t mask);
+
 /* The calling thread's pending signals, a bit each: blocked ones that wait to be handled. */
 uint64_t kernel_signals_pending(void);
 

@@ -24,6 +24,7 @@ static void make_calls(void)
 	if (!kernel_cachestat(-1, 0, 0, &pages) || !kernel_start_writeback(-1, 0, 0))
 		return;
 	kernel_sleep_ns(1);
+	kernel_sleep_open_ns(1, 0);
 	kernel_signals_pending();
 	kernel_task_id();
 }

@@ -87,6 +87,8 @@ void slow_leave(struct slow *slow)
 	if (slow->flush.device)
 		device_unwatch(slow->flush.device, slow->watch_ns);
 	slow->task->inside_ns = 0;
+	if (slow->blocked)
+		kernel_unblock_signals(slow->signal_mask);
 }
 
 static int locate_device(struct wp_segment *map, const struct pace_handle *handle,

@@ -346,6 +346,21 @@ static uint64_t step_ns(struct slow *slow, uint64_t left_ns)
 				max_u64(short_ns, min_u64(left_ns / 4, STEP_LONG_NS));
 }
 
+/*
+ * Signal: one that is handled between two steps would be lost, and the pause go on for as long as
+ * there is no room. So from the first step on they are blocked outside of the steps, up to the
+ * visit's end; a handler that jumps out of a step finds the program's own mask.
+ */
+static bool sleep_step(struct slow *slow, uint64_t span_ns)
+{
+	if (slow->manner == PACE_BLOCKED)
+		return kernel_sleep_ns(span_ns);
+	if (!slow->blocked)
+		slow->blocked = kernel_block_signals(&slow->signal_mask);
+	return slow->blocked ? kernel_sleep_open_ns(span_ns, slow->signal_mask) :
+			       kernel_sleep_ns(span_ns);
+}
+
 bool slow_sleep(struct slow *slow, uint64_t until_ns)
 {
 	uint64_t before_ns = slow->now_ns;
@@ -362,7 +377,7 @@ bool slow_sleep(struct slow *slow, uint64_t until_ns)
 	 * pause would be ours; it may jump out and never come back, so this ends by itself.
 	 */
 	slow->task->inside_ns = sub_u64(before_ns + span_ns + JUMP_NS, SLOW_STALE_NS);
-	interrupted = !kernel_sleep_ns(span_ns);
+	interrupted = !sleep_step(slow, span_ns);
 	slow->now_ns = kernel_now_ns();
 	slow->task->inside_ns = slow->now_ns;
 	word_add(&slow->process->totals.slept_ns, slow->now_ns - before_ns);

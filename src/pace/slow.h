@@ -39,7 +39,9 @@ struct slow {
 		uncovered_bytes; /* dirtied past all calls, on this file or another, not yet settled */
 	uint64_t dirty_bytes; /* of the file, not yet in flight */
 	uint64_t watch_ns;    /* our claim to look after the device, 0 = none */
-	uint64_t ceiling_ns;  /* under a ceiling of the rate: when to go on */
+	uint64_t signal_mask; /* the program's, while all are blocked */
+	bool blocked;
+	uint64_t ceiling_ns; /* under a ceiling of the rate: when to go on */
 	struct bounds bounds;
 	struct control control; /* copy of the device's */
 };

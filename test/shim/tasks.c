@@ -305,7 +305,7 @@ static bool sleeps(void)
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
 		wrong("%s: %s", path, strerror(errno));
 	close(fd);
-	return atoi(text) == SYS_nanosleep;
+	return atoi(text) == SYS_nanosleep || atoi(text) == SYS_ppoll;
 }
 
 /*

@@ -153,6 +153,23 @@ bool kernel_sleep_ns(uint64_t span_ns)
 	return true;
 }
 
+bool kernel_block_signals(uint64_t *mask)
+{
+	*mask = 0;
+	return true;
+}
+
+void kernel_unblock_signals(uint64_t mask)
+{
+	(void)mask;
+}
+
+bool kernel_sleep_open_ns(uint64_t span_ns, uint64_t mask)
+{
+	(void)mask;
+	return kernel_sleep_ns(span_ns);
+}
+
 uint64_t kernel_signals_pending(void)
 {
 	return 0;
