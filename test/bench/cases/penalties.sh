@@ -11,8 +11,11 @@ PENALTIES_RATE=209715200
 # penalties_fio TEST: the array fio. New files are written, old ones written again.
 penalties_fio()
 {
+	local longest_s=20
+
+	[ "$scope" = full ] || longest_s=10
 	fio=(fio --name=job --directory="$LAB_MNT" --numjobs=4 --size="$((size / 4))M"
-		--fallocate=none --runtime=20 --minimal --group_reporting --eta=never
+		--fallocate=none --runtime="$longest_s" --minimal --group_reporting --eta=never
 		--output="$LAB_TMP/fio")
 	case $1 in
 	write | rewrite) fio+=(--rw=write --bs=64k --ioengine=psync) ;;
@@ -21,7 +24,7 @@ penalties_fio()
 	esac
 }
 
-# What the jobs wrote, in KiB: all of it, or what they could in 20 s.
+# What the jobs wrote, in KiB: all of it, or what they could in time.
 penalties_kib()
 {
 	awk -F ';' '{ sum += $47 } END { print sum + 0 }' "$LAB_TMP/fio"
