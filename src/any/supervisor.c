@@ -117,14 +117,14 @@ static void detach(int channel)
 	}
 }
 
-static void tell_found(uint64_t device, uint64_t limit_bytes, bool asked)
+static void tell_found(uint64_t device, uint64_t limit_bytes, uint64_t source)
 {
 	char line[WP_REPORT_LINE_BYTES];
 	const struct watched_process *process = caller_process();
 
 	look_say(process->error_output, line,
 		 report_found_line(line, sizeof(line), process->name, process->process,
-				   device, limit_bytes, asked ? "cachestat" : "rate"));
+				   device, limit_bytes, report_source(source)));
 }
 
 static void attach(const struct conf *conf, const char *totals_path)
