@@ -11,8 +11,9 @@
 #include "shm/sync.h"
 #include "shm/turn.h"
 
-#define WHOLE_NS WP_SEC(1)       /* how often the whole file is looked at */
-#define LOW_STEP_BYTES WP_MIB(1) /* the clean head grows in steps of at least this */
+#define WHOLE_NS WP_SEC(1)          /* how often the whole file is looked at */
+#define LOW_STEP_BYTES WP_MIB(1)    /* the clean head grows in steps of at least this */
+#define GATHER_MAX_BYTES WP_MIB(64) /* a look there costs 150 us */
 #define MAX_PROBES 64
 #define MAX_UNITS 16
 #define PAGE_BYTES WP_KIB(4) /* or a part of one */
@@ -123,13 +124,35 @@ static uint64_t next_dirty(const struct flush_file *flush, uint64_t unit_bytes,
 }
 
 /*
- * One unit at the cursor, which turns round at the end. Returns what of it was dirty, 0: nothing
- * found.
+ * A unit is so much to be written, not so long a piece of the file: pages at random places one at a
+ * time would leave any device idle. So @length_bytes doubles while no more than a unit is dirty
+ * there. Returns what is.
  */
-static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
+static uint64_t gather(const struct flush_file *flush, uint64_t unit_bytes,
+		       uint64_t offset_bytes, uint64_t dirty_bytes,
+		       uint64_t *length_bytes)
+{
+	while (*length_bytes < GATHER_MAX_BYTES) {
+		uint64_t more_bytes = dirty_in(flush, offset_bytes, 2 * *length_bytes);
+
+		if (more_bytes > unit_bytes)
+			break;
+		dirty_bytes = max_u64(dirty_bytes, more_bytes);
+		*length_bytes *= 2;
+	}
+	return dirty_bytes;
+}
+
+/*
+ * One unit at the cursor, which turns round at the end; @left_bytes of the file are dirty. Returns
+ * what of it was dirty, 0: nothing found.
+ */
+static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes,
+			  uint64_t left_bytes)
 {
 	uint64_t cursor_bytes = word_read(&flush->file->cursor_bytes);
 	uint64_t offset_bytes = cursor_bytes;
+	uint64_t length_bytes = unit_bytes;
 	uint64_t dirty_bytes;
 	int error;
 
@@ -140,11 +163,14 @@ static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes)
 		if (!dirty_bytes)
 			return 0;
 	}
+	if (dirty_bytes < min_u64(unit_bytes / 2, left_bytes))
+		dirty_bytes = gather(flush, unit_bytes, offset_bytes, dirty_bytes,
+				     &length_bytes);
 	/* Order: who moves the cursor starts that unit; another takes the next one. */
 	if (!word_replace(&flush->file->cursor_bytes, cursor_bytes,
-			  offset_bytes + unit_bytes))
+			  offset_bytes + length_bytes))
 		return 0;
-	error = kernel_start_writeback(flush->fd, offset_bytes, unit_bytes);
+	error = kernel_start_writeback(flush->fd, offset_bytes, length_bytes);
 	if (error)
 		return error;
 	file_started(flush->file, flush->device, dirty_bytes);
@@ -257,7 +283,8 @@ static int64_t start_blind(const struct flush_file *flush, uint64_t unit_bytes)
  * Is a unit due, is there room for it, is it ours to start?
  * Order: who moves the device's clock may start the unit that was due.
  */
-static bool take_start(struct wp_device *device, const struct flush_pace *pace)
+static bool take_start(struct wp_device *device, const struct flush_pace *pace,
+		       uint64_t dirty_bytes)
 {
 	uint64_t inflight_bytes = device_inflight_bytes(device) +
 				  device_orphans_inflight_bytes(device, pace->now_ns);
@@ -274,7 +301,8 @@ static bool take_start(struct wp_device *device, const struct flush_pace *pace)
 		return false;
 	if (inflight_bytes)
 		see_busy(device, clock_ns, pace->now_ns);
-	if (inflight_bytes + pace->unit_bytes > pace->window_bytes ||
+	if (inflight_bytes + min_u64(pace->unit_bytes, dirty_bytes) >
+		    pace->window_bytes ||
 	    !word_replace(&device->start_ns, clock_ns, next_ns))
 		return false;
 	see_late(device, clock_ns, pace->now_ns);
@@ -307,7 +335,7 @@ static bool may_start(const struct flush_file *flush, const struct flush_pace *p
 {
 	return (pace->forced || turn_take(flush->device, flush->file, dirty_bytes,
 					  pace->slice_bytes, pace->now_ns)) &&
-	       take_start(flush->device, pace);
+	       take_start(flush->device, pace, dirty_bytes);
 }
 
 int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
@@ -321,7 +349,8 @@ int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 		if (!may_start(flush, pace, dirty_bytes - started_bytes))
 			break;
 		started = flush->blind ? start_blind(flush, pace->unit_bytes) :
-					 start_unit(flush, pace->unit_bytes);
+					 start_unit(flush, pace->unit_bytes,
+						    dirty_bytes - started_bytes);
 		/* No progress possible now: others first (K7.4). */
 		if (started <= 0 && !pace->requeue)
 			turn_end(flush->device, flush->file);

@@ -11,7 +11,8 @@
 #define MEAN_SAMPLES 10
 #define READ_BYTES \
 	(int64_t) WP_KIB(64) /* in a second; less may be of a directory that grows */
-#define GAP_NS WP_SEC(10)    /* nothing was outstanding, and nobody looked */
+#define READAHEAD_BYTES (int64_t) WP_MIB(8)
+#define GAP_NS WP_SEC(10) /* nothing was outstanding, and nobody looked */
 
 static uint64_t forgotten_q10(uint64_t span_ns)
 {
@@ -56,9 +57,27 @@ static void see_writes(struct stranger *stranger, struct wp_device *device,
 		   stranger->others_bps > 0 ? (uint64_t)stranger->others_bps : 0);
 }
 
+/* Why twice in a row: the first second of all may be one of a readahead. */
+static void judge_second(struct stranger *stranger, struct wp_device *device,
+			 uint64_t now_ns)
+{
+	bool more = stranger->seconds &&
+		    stranger->least_bytes > stranger->before_bytes + READ_BYTES;
+
+	stranger->more_seconds = more ? stranger->more_seconds + 1 : 0;
+	if (stranger->more_seconds >= 2)
+		word_write(&device->stranger_ns, now_ns);
+	if (!stranger->seconds || more ||
+	    stranger->least_bytes < stranger->before_bytes - READAHEAD_BYTES)
+		stranger->before_bytes = stranger->least_bytes;
+	stranger->seconds = 1;
+}
+
 /*
  * What is read beyond paced programs' reads. Why the least of a second: theirs are known at their
- * next visit only, and until then look like a stranger's.
+ * next visit only, and until then look like a stranger's. Why the most of all seconds before: the
+ * device counts what it has read, a program what it asked for, so after a large readahead there is
+ * less for a moment; less for good is what they read elsewhere.
  */
 static void see_reads(struct stranger *stranger, struct wp_device *device,
 		      uint64_t read_bytes, uint64_t own_read_bytes, uint64_t now_ns)
@@ -70,11 +89,7 @@ static void see_reads(struct stranger *stranger, struct wp_device *device,
 			stranger->least_bytes = beyond_bytes;
 		return;
 	}
-	if (stranger->seconds &&
-	    stranger->least_bytes > stranger->before_bytes + READ_BYTES)
-		word_write(&device->stranger_ns, now_ns);
-	stranger->seconds = 1;
-	stranger->before_bytes = stranger->least_bytes;
+	judge_second(stranger, device, now_ns);
 	stranger->least_bytes = beyond_bytes;
 	stranger->reads_ns = now_ns;
 }

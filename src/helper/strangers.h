@@ -24,10 +24,11 @@ struct stranger {
 	int64_t others_bps;     /* mean of a second */
 	int64_t samples;        /* that are in it */
 	/* what was read, less what paced tasks read on any device */
-	uint64_t reads_ns;    /* beginning of this second */
-	int64_t least_bytes;  /* in it */
-	int64_t before_bytes; /* in the one before */
-	uint64_t seconds;     /* 1: there was one */
+	uint64_t reads_ns;     /* beginning of this second */
+	int64_t least_bytes;   /* in it */
+	int64_t before_bytes;  /* the most of those before */
+	uint64_t seconds;      /* 1: there was one */
+	uint64_t more_seconds; /* in a row with more than before */
 };
 
 /*

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 
 #include "base/order.h"
@@ -196,17 +197,46 @@ void kernel_backing_as(int fd, int flags, struct backing *backing)
 		describe(fd, &st, flags, backing);
 }
 
+/* Raw, of what is asked for below; false also where the kernel, or a filter, has no such call. */
+static bool identify_raw(int fd, struct stat *st)
+{
+	struct statx stx;
+
+	if (sys_call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx))
+		return false;
+	*st = (struct stat){
+		.st_mode = stx.stx_mode,
+		.st_ino = stx.stx_ino,
+		.st_nlink = stx.stx_nlink,
+		.st_size = (off_t)stx.stx_size,
+		.st_dev = makedev(stx.stx_dev_major, stx.stx_dev_minor),
+		.st_rdev = makedev(stx.stx_rdev_major, stx.stx_rdev_minor),
+	};
+	return S_ISREG(st->st_mode) || S_ISBLK(st->st_mode);
+}
+
+static bool is_still(const struct stat *st, struct backing *backing)
+{
+	if (device_of(st) != backing->device || st->st_ino != backing->inode)
+		return false;
+	if (S_ISREG(st->st_mode))
+		backing->size_bytes = (uint64_t)st->st_size;
+	backing->unlinked = !st->st_nlink;
+	return true;
+}
+
 bool kernel_still(int fd, struct backing *backing)
 {
 	struct stat st;
 
-	if (!identify(fd, &st) || device_of(&st) != backing->device ||
-	    st.st_ino != backing->inode)
-		return false;
-	if (S_ISREG(st.st_mode))
-		backing->size_bytes = (uint64_t)st.st_size;
-	backing->unlinked = !st.st_nlink;
-	return true;
+	return identify(fd, &st) && is_still(&st, backing);
+}
+
+bool kernel_still_raw(int fd, struct backing *backing)
+{
+	struct stat st;
+
+	return identify_raw(fd, &st) && is_still(&st, backing);
 }
 
 bool kernel_named(int folder, const char *path, struct backing *backing)

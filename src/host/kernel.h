@@ -66,6 +66,12 @@ bool kernel_named(int folder, const char *path, struct backing *backing) WP_MUST
 /* Is it still the file of @backing? Refreshes its size and names. One system call. */
 bool kernel_still(int fd, struct backing *backing) WP_MUST_CHECK;
 
+/*
+ * The same of a descriptor that another thread may be making: past libc, where a sanitizer of threads
+ * would take it for a race. False also where the kernel has no statx.
+ */
+bool kernel_still_raw(int fd, struct backing *backing) WP_MUST_CHECK;
+
 /* The open flags (O_APPEND, O_DIRECT ...), or a negative errno. */
 int kernel_open_flags(int fd);
 

@@ -15,9 +15,11 @@ static void make_calls(void)
 {
 	struct kernel_pages pages;
 	struct backing backing;
+	bool still;
 
 	kernel_backing(STDERR_FILENO, &backing);
-	if (!kernel_still(STDERR_FILENO, &backing))
+	still = kernel_still(STDERR_FILENO, &backing);
+	if (!kernel_still_raw(STDERR_FILENO, &backing) || !still)
 		kernel_open_flags(STDERR_FILENO);
 	kernel_thread_dirtied_bytes();
 	/* They fail; what counts is that they return. */

@@ -26,18 +26,20 @@ static bool find(struct slow *slow)
 {
 	struct wp_segment *map = slow->process->segment.map;
 	struct pace_handle *handle;
-	struct flush_file *other = &slow->other;
+	struct backing backing;
 	uint64_t slot;
 	int fd = slow->process->other ? slow->process->other(slow->handle, &handle) : -1;
 
-	if (fd < 0 || handle->backing.unseen || !kernel_still(fd, &handle->backing))
+	if (fd < 0)
 		return false;
+	backing = handle->backing;
 	slot = (word_read(&handle->slots) & UINT32_MAX) - 1;
-	if (slot >= WP_FILES || &map->files[slot] == slow->file)
+	if (backing.unseen || !kernel_still_raw(fd, &backing) || slot >= WP_FILES ||
+	    &map->files[slot] == slow->file)
 		return false;
-	*other = (struct flush_file){
+	slow->other = (struct flush_file){
 		.fd = fd,
-		.size_bytes = handle->backing.size_bytes,
+		.size_bytes = backing.size_bytes,
 		.file = &map->files[slot],
 		.device = slow->flush.device,
 	};

@@ -244,6 +244,11 @@ bool kernel_named(int folder, const char *path, struct backing *backing)
 	return false; /* no names here */
 }
 
+bool kernel_still_raw(int fd, struct backing *backing)
+{
+	return kernel_still(fd, backing);
+}
+
 bool kernel_still(int fd, struct backing *backing)
 {
 	backing->size_bytes = simkernel.files[fd].size_bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files that can not be asked. Oracle: flush.h, on a real file: where its dirt is guessed to be
- * and what of it is started, by the words. What that does on a device: test/observer/more.sh.
+ * Files that can not be asked, and dirt that is scattered. Oracle: flush.h, on a real file: where
+ * its dirt is guessed to be and what of it is started, by the words. What that does on a device:
+ * test/observer/more.sh, test/lab/scattered.sh.
  */
 #include "unit.h"
 
@@ -134,6 +135,22 @@ TEST(a_wrong_guess_is_made_up_for)
 	assert_int_equal(flush_guess(&flush, 0, NOW + WP_SEC(2) + 1), 0);
 }
 
+/* Pages a MiB apart: one at a time would leave any device idle. */
+TEST(scattered_pages_are_gathered_into_a_unit)
+{
+	struct file_look look = { .dirtied_bytes = 40 * 4096, .now_ns = NOW };
+
+	for (unsigned i = 0; i < 40; i++)
+		assert_int_equal(pwrite(flush.fd, block, 4096, i * WP_MIB(1)), 4096);
+	flush.size_bytes = WP_MIB(40);
+	if (flush_look(&flush, &look) != 40 * 4096)
+		skip(); /* this kernel, or file system, does not tell */
+	assert_int_equal(start(40 * 4096), 40 * 4096);
+	/* sixteen pages in 16 MiB, twice, and what was left */
+	assert_int_equal(device.starts, 3);
+	assert_int_equal(file.inflight_bytes, 40 * 4096);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +167,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_the_kernel_wrote_is_not_started_again, open_file,
 			close_file),
+		cmocka_unit_test_setup_teardown(scattered_pages_are_gathered_into_a_unit,
+						open_file, close_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,13 +178,48 @@ static bool is_read(uint64_t reads_bps, uint64_t own_bps, uint64_t seconds)
 
 TEST(who_reads_is_seen)
 {
-	assert_true(is_read(1000000, 0, 3));
+	assert_true(is_read(1000000, 0, 5));
 	assert_true(is_read(3000000, 1000000, 10));
 }
 
 TEST(a_block_now_and_then_is_nobody)
 {
 	assert_false(is_read(40960, 0, 600));
+}
+
+/* A readahead is known to the program that asked before it is to the device. */
+TEST(paced_programs_may_read_ahead)
+{
+	struct stranger stranger = { 0 };
+	struct wp_device device = { 0 };
+	struct blockstat stat = { 0 };
+
+	for (uint64_t i = 0; i < 600; i++) {
+		uint64_t ahead_bytes = i % 23 ? 0 : 2621440;
+
+		stat.read_bytes += 1000000;
+		stranger_see(&stranger, &device, &stat, stat.read_bytes + ahead_bytes,
+			     NOW + WP_MS(100) * i);
+	}
+	assert_int_equal(device.stranger_ns, 0);
+}
+
+TEST(who_reads_is_seen_after_they_read_elsewhere)
+{
+	struct stranger stranger = { 0 };
+	struct wp_device device = { 0 };
+	struct blockstat stat = { 0 };
+	uint64_t own_bytes = 0;
+
+	for (uint64_t i = 0; i < 600; i++) {
+		if (i < 500)
+			own_bytes += 1000000;
+		else
+			stat.read_bytes += 100000;
+		stranger_see(&stranger, &device, &stat, own_bytes, NOW + WP_MS(100) * i);
+		assert_true(i >= 500 || !device.stranger_ns);
+	}
+	assert_true(device.stranger_ns);
 }
 
 TEST(paced_programs_may_read)
@@ -212,6 +247,8 @@ int main(void)
 		cmocka_unit_test(who_reads_is_seen),
 		cmocka_unit_test(a_block_now_and_then_is_nobody),
 		cmocka_unit_test(paced_programs_may_read),
+		cmocka_unit_test(paced_programs_may_read_ahead),
+		cmocka_unit_test(who_reads_is_seen_after_they_read_elsewhere),
 		cmocka_unit_test(what_others_write_is_what_is_not_ours),
 	};
 
