@@ -197,6 +197,7 @@ void kernel_backing_as(int fd, int flags, struct backing *backing)
 		describe(fd, &st, flags, backing);
 }
 
+#ifdef STATX_BASIC_STATS
 /* Raw, of what is asked for below; false also where the kernel, or a filter, has no such call. */
 static bool identify_raw(int fd, struct stat *st)
 {
@@ -214,6 +215,9 @@ static bool identify_raw(int fd, struct stat *st)
 	};
 	return S_ISREG(st->st_mode) || S_ISBLK(st->st_mode);
 }
+#else /* musl before 1.2.4, for which there are no such sanitizers either */
+#define identify_raw identify
+#endif
 
 static bool is_still(const struct stat *st, struct backing *backing)
 {
