@@ -280,9 +280,9 @@ report_slower()
 	  short run that is a large part.
 	- Under a limit of a few milliseconds of the device's speed (`thresh=1M`) there is less outstanding
 	  than it takes to keep the device busy between two looks at it.
-	- Writes at random places of an existing file (`table4` random-write): in half of the runs the
-	  window stays at 64 KiB, in which one page is dirty, and the speed learned from that is a
-	  thousandth of the device's. Found by this bench, not mended yet.
+	- Writes at random places of an existing file (`table4` random-write): a unit gathers scattered
+	  pages since this bench found them started one at a time, but the speed learned from them can
+	  still be a fraction of the device's. Not mended yet.
 	- Where other programs want all CPUs (see the line under the title), a paced program does not come
 	  back in time to start the next unit; plain, the kernel's flusher does.
 	- What plain writes into memory and rewrites there before the kernel's 30 s are over reaches the
