@@ -104,16 +104,10 @@ static void close_file(struct slow *slow)
 		file_vanished(slow->file, slow->flush.device);
 }
 
-#define SLOW(a_process, a_task, a_handle, a_fd)                           \
-	{                                                                 \
-		.process = a_process, .task = a_task, .handle = a_handle, \
-		.flush = { .fd = a_fd }, .manner = PACE_SLEEP,            \
-	}
-
 void pace_close(struct pace_process *process, struct pace_task *task,
 		struct pace_handle *handle, int fd)
 {
-	struct slow slow = SLOW(process, task, handle, fd);
+	struct slow slow = SLOW(process, task, handle, fd, PACE_SLEEP);
 
 	if (!slow_enter(&slow))
 		return;
@@ -127,7 +121,7 @@ void pace_close(struct pace_process *process, struct pace_task *task,
 void pace_drain(struct pace_process *process, struct pace_task *task,
 		struct pace_handle *handle, int fd)
 {
-	struct slow slow = SLOW(process, task, handle, fd);
+	struct slow slow = SLOW(process, task, handle, fd, PACE_SLEEP);
 
 	if (!slow_enter(&slow))
 		return;
@@ -139,7 +133,7 @@ void pace_drain(struct pace_process *process, struct pace_task *task,
 void pace_settle(struct pace_process *process, struct pace_task *task,
 		 struct pace_handle *handle, int fd)
 {
-	struct slow slow = SLOW(process, task, handle, fd);
+	struct slow slow = SLOW(process, task, handle, fd, PACE_SLEEP);
 
 	if (!slow_enter(&slow))
 		return;
@@ -153,7 +147,7 @@ void pace_settle(struct pace_process *process, struct pace_task *task,
 void pace_cancel(struct pace_process *process, struct pace_task *task,
 		 struct pace_handle *handle, int fd)
 {
-	struct slow slow = SLOW(process, task, handle, fd);
+	struct slow slow = SLOW(process, task, handle, fd, PACE_SLEEP);
 
 	if (!slow_enter(&slow))
 		return;

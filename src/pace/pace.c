@@ -153,25 +153,23 @@ void slow_pay(struct slow *slow)
 	keep(slow, &verdict);
 }
 
+static uint64_t background_of(const struct slow *slow)
+{
+	return control_background_bytes(
+		control_limit_bytes(&slow->control, &slow->bounds), &slow->bounds);
+}
+
 bool pace_before(struct pace_process *process, struct pace_task *task,
 		 struct pace_handle *handle, int fd, enum pace_manner manner)
 {
-	struct slow slow = {
-		.process = process,
-		.task = task,
-		.handle = handle,
-		.flush = { .fd = fd },
-		.manner = manner,
-	};
+	struct slow slow = SLOW(process, task, handle, fd, manner);
 	bool same;
 
 	if (!slow_enter(&slow))
 		return true;
 	same = slow_locate(&slow);
 	if (same && slow.flush.device) {
-		uint64_t limit_bytes = control_limit_bytes(&slow.control, &slow.bounds);
-		uint64_t background_bytes =
-			control_background_bytes(limit_bytes, &slow.bounds);
+		uint64_t background_bytes = background_of(&slow);
 
 		slow_take_dirt(&slow);
 		slow_tick(&slow, background_bytes);
@@ -187,19 +185,11 @@ bool pace_before(struct pace_process *process, struct pace_task *task,
 void pace_tend(struct pace_process *process, struct pace_task *task,
 	       struct pace_handle *handle, int fd)
 {
-	struct slow slow = {
-		.process = process,
-		.task = task,
-		.handle = handle,
-		.flush = { .fd = fd },
-		.manner = PACE_NO_SLEEP,
-	};
+	struct slow slow = SLOW(process, task, handle, fd, PACE_NO_SLEEP);
 
 	if (!slow_enter(&slow))
 		return;
 	if (slow_locate(&slow) && slow.flush.device)
-		slow_tick(&slow, control_background_bytes(
-					 control_limit_bytes(&slow.control, &slow.bounds),
-					 &slow.bounds));
+		slow_tick(&slow, background_of(&slow));
 	slow_leave(&slow);
 }

@@ -271,12 +271,13 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
 	bool wanted;
 
+	pace.requeue = slow->process->conf.requeue;
 	slow->bounds.headroom_pm = headroom_pm(slow);
 	slow_settle(slow);
 	drain_orphans(slow);
 	wanted = device_outstanding_bytes(device) > background_bytes;
 	if (wanted)
-		slow_start_due(slow);
+		slow_start_due(slow, &pace);
 	slow_tend_other(slow, &pace, wanted);
 	device_looked(device, wanted,
 		      max_u64(PATIENCE_NS, 4 * slow_service_ns(slow, pace.window_bytes)),

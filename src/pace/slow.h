@@ -46,6 +46,13 @@ struct slow {
 	struct control control; /* copy of the device's */
 };
 
+/* A visit that has not begun. */
+#define SLOW(a_process, a_task, a_handle, a_fd, a_manner)                 \
+	{                                                                 \
+		.process = a_process, .task = a_task, .handle = a_handle, \
+		.flush = { .fd = a_fd }, .manner = a_manner,              \
+	}
+
 /* May this thread take the slow path now? Not inside itself, not in a vfork child. */
 bool slow_enter(struct slow *slow);
 
@@ -82,7 +89,7 @@ void slow_leave_other(struct slow *slow);
 uint64_t slow_service_ns(const struct slow *slow, uint64_t bytes);
 
 /* Start what is due of the file. */
-void slow_start_due(struct slow *slow);
+void slow_start_due(struct slow *slow, const struct flush_pace *pace);
 
 /*
  * Start up to @bytes of the file at once, whatever window and spacing say; others wait for their

@@ -34,12 +34,9 @@ static void give_up_starting(struct slow *slow)
 	slow->dirty_bytes = 0;
 }
 
-void slow_start_due(struct slow *slow)
+void slow_start_due(struct slow *slow, const struct flush_pace *pace)
 {
-	struct flush_pace pace = flush_pace_of(&slow->control, slow->now_ns);
-
-	pace.requeue = slow->process->conf.requeue;
-	if (slow->dirty_bytes && flush_start(&slow->flush, slow->dirty_bytes, &pace) < 0)
+	if (slow->dirty_bytes && flush_start(&slow->flush, slow->dirty_bytes, pace) < 0)
 		give_up_starting(slow);
 }
 

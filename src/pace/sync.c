@@ -11,13 +11,7 @@
 struct wp_device *pace_sync_begin(struct pace_process *process, struct pace_task *task,
 				  struct pace_handle *handle, int fd)
 {
-	struct slow slow = {
-		.process = process,
-		.task = task,
-		.handle = handle,
-		.flush = { .fd = fd },
-		.manner = PACE_NO_SLEEP,
-	};
+	struct slow slow = SLOW(process, task, handle, fd, PACE_NO_SLEEP);
 
 	if (!slow_enter(&slow))
 		return NULL;
