@@ -185,7 +185,9 @@ struct wp_file {
 	/* of who can not look at it: dirt anywhere that was not started, the end when last seen */
 	uint64_t blind_bytes;
 	uint64_t blind_end_bytes;
-	uint64_t reserved[3];
+	uint64_t looked_ns;     /* last time it was asked what is outstanding */
+	uint64_t look_every_ns; /* not again before: a look takes its time */
+	uint64_t flight_bytes;  /* what is in flight lies between here and the cursor */
 };
 
 /* What a person set while programs run (writepacectl set): src/shm/setting; replaced. */

@@ -57,7 +57,11 @@ bool spacing_may_start(uint64_t clock_ns, uint64_t interval_ns, uint64_t now_ns,
 	/* Why the upper bound: a clock of the far future is damage, not a reason to wait. */
 	if (clock_ns > now_ns && clock_ns < now_ns + WP_SEC(1) + 2 * interval_ns)
 		return false;
-	*next_clock_ns = clamp_u64(clock_ns, sub_u64(now_ns, SPACING_LAG_NS), now_ns) +
-			 interval_ns;
+	/* Why now: what is not spaced is never late, and a clock left behind would tell of idling. */
+	*next_clock_ns = now_ns;
+	if (interval_ns)
+		*next_clock_ns =
+			clamp_u64(clock_ns, sub_u64(now_ns, SPACING_LAG_NS), now_ns) +
+			interval_ns;
 	return true;
 }

@@ -63,9 +63,14 @@ static void up_failed(struct window *window)
 static bool up_ended(struct window *window, uint64_t rate_bps)
 {
 	if (rate_bps > window->kept_bps + window->kept_bps * 3 / 100) {
+		bool lots = rate_bps > window->kept_bps + window->kept_bps / 6;
+
 		keep(window, rate_bps);
 		window->hold_ns = WINDOW_HOLD_MIN_NS;
-		begin(window, WINDOW_HOLD, window->bytes, window->depth);
+		if (lots)
+			begin(window, WINDOW_START, 2 * window->bytes, WINDOW_MAX_DEPTH);
+		else
+			begin(window, WINDOW_HOLD, window->bytes, window->depth);
 		return true;
 	}
 	up_failed(window);

@@ -12,7 +12,8 @@
  *   HOLD        the rate to compare with; 1 s long, twice that after each UP that did not pay,
  *               up to 32 s. An epoch with a 16th more than the first ends it: the device has
  *               become faster, and all that holds it back is what is known of it
- *   UP          0.5 s, units a quarter quicker (core/spacing.h): stays when it brings 3 %. In
+ *   UP          0.5 s, units a quarter quicker (core/spacing.h): stays when it brings 3 %, and is
+ *               a START again when it brings a sixth, all that so much quicker units can. In
  *               turns deeper (twice the window, twice the depth up to four) and longer (half
  *               the depth; where that is one, twice the window)
  *   HOLD_AGAIN  1 s, and

@@ -11,74 +11,12 @@
 #include "shm/sync.h"
 #include "shm/turn.h"
 
-#define WHOLE_NS WP_SEC(1)          /* how often the whole file is looked at */
-#define LOW_STEP_BYTES WP_MIB(1)    /* the clean head grows in steps of at least this */
 #define GATHER_MAX_BYTES WP_MIB(64) /* a look there costs 150 us */
 #define MAX_PROBES 64
 #define MAX_UNITS 16
 #define PAGE_BYTES WP_KIB(4) /* or a part of one */
 #define BLIND_WHOLE_NS WP_MS(250)
 #define NO_ORDER UINT64_MAX /* a cursor: writes jump about */
-
-static bool is_clean(const struct kernel_pages *pages)
-{
-	return !pages->dirty_bytes && !pages->writeback_bytes;
-}
-
-/*
- * Move the offset below which nothing is outstanding. Why: a look costs 9 ns a page, and a
- * sequential writer has all that matters at its end. Once a second the head is looked at too,
- * because somebody may have gone back to it.
- */
-static void move_low(const struct flush_file *flush, uint64_t now_ns)
-{
-	uint64_t low_bytes = word_read(&flush->file->low_bytes);
-	uint64_t cursor_bytes = word_read(&flush->file->cursor_bytes);
-	struct kernel_pages pages;
-
-	/* Somebody truncated it, perhaps by opening it anew. */
-	if (low_bytes > flush->size_bytes && flush->size_bytes) {
-		word_write(&flush->file->low_bytes, 0);
-		return;
-	}
-	if (stamp_age_ns(word_read(&flush->file->whole_ns), now_ns) > WHOLE_NS) {
-		word_write(&flush->file->whole_ns, now_ns);
-		if (low_bytes && (kernel_cachestat(flush->fd, 0, low_bytes, &pages) ||
-				  !is_clean(&pages))) {
-			word_write(&flush->file->low_bytes, 0);
-			return;
-		}
-	}
-	if (cursor_bytes >= low_bytes + LOW_STEP_BYTES &&
-	    !kernel_cachestat(flush->fd, low_bytes, cursor_bytes - low_bytes, &pages) &&
-	    is_clean(&pages))
-		word_replace(&flush->file->low_bytes, low_bytes, cursor_bytes);
-}
-
-int64_t flush_look(const struct flush_file *flush, struct file_look *look)
-{
-	struct kernel_pages pages;
-	int error;
-
-	move_low(flush, look->now_ns);
-	error = kernel_cachestat(flush->fd, word_read(&flush->file->low_bytes), 0,
-				 &pages);
-	if (error)
-		return error;
-	look->present_bytes = pages.dirty_bytes + pages.writeback_bytes;
-	look->inflight_bytes = pages.writeback_bytes;
-	file_settle(flush->file, flush->device, look);
-	return (int64_t)pages.dirty_bytes;
-}
-
-void flush_cancelled(const struct flush_file *flush)
-{
-	struct kernel_pages pages;
-
-	if (!kernel_cachestat(flush->fd, 0, 0, &pages))
-		file_cancelled(flush->file, flush->device,
-			       pages.dirty_bytes + pages.writeback_bytes);
-}
 
 static uint64_t dirty_in(const struct flush_file *flush, uint64_t offset_bytes,
 			 uint64_t length_bytes)
@@ -170,6 +108,8 @@ static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes,
 	if (!word_replace(&flush->file->cursor_bytes, cursor_bytes,
 			  offset_bytes + length_bytes))
 		return 0;
+	if (offset_bytes < cursor_bytes || !word_level(&flush->file->inflight_bytes))
+		word_write(&flush->file->flight_bytes, offset_bytes);
 	error = kernel_start_writeback(flush->fd, offset_bytes, length_bytes);
 	if (error)
 		return error;
@@ -284,7 +224,7 @@ static int64_t start_blind(const struct flush_file *flush, uint64_t unit_bytes)
  * Order: who moves the device's clock may start the unit that was due.
  */
 static bool take_start(struct wp_device *device, const struct flush_pace *pace,
-		       uint64_t dirty_bytes)
+		       uint64_t dirty_bytes, bool first)
 {
 	uint64_t inflight_bytes = device_inflight_bytes(device) +
 				  device_orphans_inflight_bytes(device, pace->now_ns);
@@ -299,7 +239,8 @@ static bool take_start(struct wp_device *device, const struct flush_pace *pace,
 	}
 	if (!spacing_may_start(clock_ns, pace->interval_ns, pace->now_ns, &next_ns))
 		return false;
-	if (inflight_bytes)
+	/* Why the first: what this visit has started itself tells nothing. */
+	if (inflight_bytes && first)
 		see_busy(device, clock_ns, pace->now_ns);
 	if (inflight_bytes + min_u64(pace->unit_bytes, dirty_bytes) >
 		    pace->window_bytes ||
@@ -331,11 +272,11 @@ static void give_back(struct wp_device *device, uint64_t started_bytes,
 }
 
 static bool may_start(const struct flush_file *flush, const struct flush_pace *pace,
-		      uint64_t dirty_bytes)
+		      uint64_t dirty_bytes, bool first)
 {
 	return (pace->forced || turn_take(flush->device, flush->file, dirty_bytes,
 					  pace->slice_bytes, pace->now_ns)) &&
-	       take_start(flush->device, pace, dirty_bytes);
+	       take_start(flush->device, pace, dirty_bytes, first);
 }
 
 int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
@@ -346,7 +287,7 @@ int64_t flush_start(const struct flush_file *flush, uint64_t dirty_bytes,
 	for (int unit = 0; unit < MAX_UNITS && started_bytes < dirty_bytes; unit++) {
 		int64_t started;
 
-		if (!may_start(flush, pace, dirty_bytes - started_bytes))
+		if (!may_start(flush, pace, dirty_bytes - started_bytes, !unit))
 			break;
 		started = flush->blind ? start_blind(flush, pace->unit_bytes) :
 					 start_unit(flush, pace->unit_bytes,

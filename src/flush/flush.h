@@ -27,7 +27,8 @@ struct flush_file {
 
 /*
  * Ask the kernel what of the file is outstanding and settle it: @look holds the time and the
- * new dirt, the rest of it is filled in. Returns the bytes that are dirty and not yet in flight, or a negative
+ * new dirt, the rest of it is filled in. With may_rest it may be what is known, less
+ * what has landed since. Returns the bytes that are dirty and not yet in flight, or a negative
  * errno when the file can not be asked (EPERM, ENOSYS).
  */
 int64_t flush_look(const struct flush_file *flush, struct file_look *look);

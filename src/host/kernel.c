@@ -66,6 +66,7 @@ int kernel_cachestat(int fd, uint64_t offset_bytes, uint64_t length_bytes,
 
 	pages->dirty_bytes = stat.dirty * page_bytes;
 	pages->writeback_bytes = stat.writeback * page_bytes;
+	pages->cached_bytes = stat.cache * page_bytes;
 	return (int)result;
 }
 

@@ -19,6 +19,7 @@ uint64_t kernel_boot_ns(void);
 struct kernel_pages {
 	uint64_t dirty_bytes;
 	uint64_t writeback_bytes;
+	uint64_t cached_bytes; /* those and the clean ones */
 };
 
 /*

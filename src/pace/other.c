@@ -56,7 +56,7 @@ void slow_leave_other(struct slow *slow)
 
 void slow_tend_other(struct slow *slow, const struct flush_pace *pace, bool wanted)
 {
-	struct file_look look = { .now_ns = slow->now_ns };
+	struct file_look look = { .now_ns = slow->now_ns, .may_rest = true };
 	bool idle = wanted && !device_inflight_bytes(slow->flush.device);
 	int64_t dirty;
 

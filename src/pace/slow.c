@@ -204,13 +204,14 @@ void slow_count_completed(const struct slow *slow, uint64_t bytes)
 			      max_q10 ? max_q10 : FPROP_MAX_Q10, slow->stripe);
 }
 
-void slow_settle(struct slow *slow)
+static void settle(struct slow *slow, bool may_rest)
 {
 	struct file_look look = {
 		.dirtied_bytes = slow->dirtied_bytes,
 		.others_bytes = slow->others_bytes + slow->uncovered_bytes +
 				slow->task->stray_bytes,
 		.now_ns = slow->now_ns,
+		.may_rest = may_rest && !slow->others_bytes && !slow->uncovered_bytes,
 	};
 	int64_t dirty = slow->flush.file ? flush_look(&slow->flush, &look) : -ENOENT;
 
@@ -226,6 +227,11 @@ void slow_settle(struct slow *slow)
 	slow->dirtied_bytes = 0;
 	slow->others_bytes = 0;
 	slow->uncovered_bytes = 0;
+}
+
+void slow_settle(struct slow *slow)
+{
+	settle(slow, false);
 }
 
 /* What is to be left to others; nothing while there are none. */
@@ -273,7 +279,7 @@ void slow_tick(struct slow *slow, uint64_t background_bytes)
 
 	pace.requeue = slow->process->conf.requeue;
 	slow->bounds.headroom_pm = headroom_pm(slow);
-	slow_settle(slow);
+	settle(slow, true);
 	drain_orphans(slow);
 	wanted = device_outstanding_bytes(device) > background_bytes;
 	if (wanted)

@@ -50,6 +50,7 @@ static void reset(struct wp_file *file)
 	word_write(&file->unseen, 0);
 	word_write(&file->blind_bytes, 0);
 	word_write(&file->blind_end_bytes, 0);
+	word_write(&file->look_every_ns, 0);
 }
 
 int file_slot(struct wp_segment *segment, int device_slot, uint64_t inode)

@@ -33,7 +33,8 @@ struct file_look {
 	uint64_t
 		others_bytes; /* charged by threads that may be gone; taken as dirt if there */
 	uint64_t now_ns;
-	uint64_t found_bytes;     /* out: what of others_bytes was there */
+	bool may_rest;        /* what was seen last will do, where a look takes long */
+	uint64_t found_bytes; /* out: what of others_bytes was there */
 	uint64_t completed_bytes; /* out: what became clean */
 };
 

@@ -198,6 +198,7 @@ int kernel_cachestat(int fd, uint64_t offset_bytes, uint64_t length_bytes,
 
 	pages->dirty_bytes = simranges_bytes(&file->dirty, offset_bytes, end);
 	pages->writeback_bytes = simranges_bytes(&file->flight, offset_bytes, end);
+	pages->cached_bytes = sub_u64(min_u64(end, file->size_bytes), offset_bytes);
 	return 0;
 }
 

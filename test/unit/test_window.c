@@ -351,6 +351,28 @@ TEST(up_that_pays_stays)
 	assert_near(model.window.kept_bps, 80000000, 800000);
 }
 
+/* Units a quarter quicker bring no more than that: how much there is only START can tell. */
+TEST(up_that_brings_a_sixth_starts_anew)
+{
+	struct window window = {
+		.phase = WINDOW_UP,
+		.bytes = WP_KIB(128),
+		.depth = 2,
+		.kept_bytes = WP_KIB(64),
+		.kept_bps = 6000000,
+		.epoch_ns = WP_SEC(1),
+	};
+	struct window other = window;
+
+	epoch(&window, WP_SEC(1), 7000000);
+	assert_int_equal(window.phase, WINDOW_HOLD);
+	epoch(&other, WP_SEC(1), 7000001);
+	assert_int_equal(other.phase, WINDOW_START);
+	assert_int_equal(other.bytes, WP_KIB(256));
+	assert_int_equal(other.kept_bytes, WP_KIB(128));
+	assert_int_equal(other.kept_bps, 7000001);
+}
+
 TEST(up_that_does_not_pay_goes_back_and_waits_twice_as_long)
 {
 	struct model model = holding(10000000, WP_KIB(256));
@@ -516,6 +538,7 @@ int main(void)
 		cmocka_unit_test(up_tries_deeper_and_longer_in_turns),
 		cmocka_unit_test(hold_that_sees_a_16th_more_ends),
 		cmocka_unit_test(up_that_pays_stays),
+		cmocka_unit_test(up_that_brings_a_sixth_starts_anew),
 		cmocka_unit_test(up_that_does_not_pay_goes_back_and_waits_twice_as_long),
 		cmocka_unit_test(
 			down_comes_only_after_long_holds_and_stays_where_nothing_is_lost),
