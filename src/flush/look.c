@@ -84,35 +84,11 @@ static bool is_missed(const struct flush_file *flush, const struct kernel_pages 
 	       has_gone_back(flush, low_bytes, look->now_ns);
 }
 
-static int ask(const struct flush_file *flush, const struct file_look *look,
-	       struct kernel_pages *pages)
-{
-	int error;
-
-	move_low(flush, look->now_ns);
-	error = kernel_cachestat(flush->fd, word_read(&flush->file->low_bytes), 0, pages);
-	if (!error && is_missed(flush, pages, look))
-		error = kernel_cachestat(flush->fd, 0, 0, pages);
-	if (error)
-		return error;
-	word_write(&flush->file->looked_ns, look->now_ns);
-	word_write(&flush->file->look_every_ns, rest_ns(pages->cached_bytes));
-	return 0;
-}
-
-static bool may_rest(const struct flush_file *flush, const struct file_look *look)
-{
-	uint64_t every_ns = min_u64(word_read(&flush->file->look_every_ns), REST_MAX_NS);
-
-	return look->may_rest &&
-	       stamp_age_ns(word_read(&flush->file->looked_ns), look->now_ns) < every_ns;
-}
-
 /*
- * What of the units that were started is still in flight. Half of where they are is left behind
- * once it has landed.
+ * What there is where units were started, which they have not all been if some of it is dirty. Half
+ * of that is left behind once it has landed.
  */
-static int ask_flight(const struct flush_file *flush, uint64_t *inflight_bytes)
+static int ask_flight(const struct flush_file *flush, struct kernel_pages *pages)
 {
 	uint64_t begin_bytes = word_read(&flush->file->flight_bytes);
 	uint64_t length_bytes =
@@ -126,23 +102,57 @@ static int ask_flight(const struct flush_file *flush, uint64_t *inflight_bytes)
 	if (!error && length_bytes)
 		error = kernel_cachestat(flush->fd, begin_bytes + length_bytes / 2,
 					 length_bytes - length_bytes / 2, &far);
-	if (!error && !near.writeback_bytes)
+	if (!error && is_clean(&near))
 		word_replace(&flush->file->flight_bytes, begin_bytes,
 			     begin_bytes + length_bytes / 2);
-	*inflight_bytes = near.writeback_bytes + far.writeback_bytes;
+	pages->dirty_bytes = near.dirty_bytes + far.dirty_bytes;
+	pages->writeback_bytes = near.writeback_bytes + far.writeback_bytes;
 	return error;
+}
+
+static int ask(const struct flush_file *flush, const struct file_look *look,
+	       struct kernel_pages *pages)
+{
+	struct kernel_pages flight;
+	int error;
+
+	move_low(flush, look->now_ns);
+	error = kernel_cachestat(flush->fd, word_read(&flush->file->low_bytes), 0, pages);
+	if (!error && is_missed(flush, pages, look))
+		error = kernel_cachestat(flush->fd, 0, 0, pages);
+	if (error)
+		return error;
+	word_write(&flush->file->looked_ns, look->now_ns);
+	/* Why: of what the kernel started by itself, or as one folio, nobody sees the landing there. */
+	if (ask_flight(flush, &flight) ||
+	    flight.writeback_bytes != pages->writeback_bytes)
+		word_write(&flush->file->look_every_ns, 0);
+	else
+		word_write(&flush->file->look_every_ns, rest_ns(pages->cached_bytes));
+	return 0;
+}
+
+static bool may_rest(const struct flush_file *flush, const struct file_look *look)
+{
+	uint64_t every_ns = min_u64(word_read(&flush->file->look_every_ns), REST_MAX_NS);
+
+	return look->may_rest &&
+	       stamp_age_ns(word_read(&flush->file->looked_ns), look->now_ns) < every_ns;
 }
 
 /* What is known, less what has landed since. */
 static int ask_less(const struct flush_file *flush, const struct file_look *look,
 		    struct kernel_pages *pages)
 {
-	struct wp_file *file = flush->file;
+	uint64_t known_bytes =
+		word_level(&flush->file->accounted_bytes) + look->dirtied_bytes;
+	uint64_t inflight_bytes = word_level(&flush->file->inflight_bytes);
+	int error = ask_flight(flush, pages);
+	uint64_t landed_bytes =
+		sub_u64(inflight_bytes, pages->dirty_bytes + pages->writeback_bytes);
 
-	pages->dirty_bytes =
-		sub_u64(word_level(&file->accounted_bytes) + look->dirtied_bytes,
-			word_level(&file->inflight_bytes));
-	return ask_flight(flush, &pages->writeback_bytes);
+	pages->dirty_bytes = sub_u64(known_bytes, landed_bytes + pages->writeback_bytes);
+	return error;
 }
 
 int64_t flush_look(const struct flush_file *flush, struct file_look *look)
