@@ -98,8 +98,11 @@ static int64_t start_unit(const struct flush_file *flush, uint64_t unit_bytes,
 	if (!dirty_bytes) {
 		offset_bytes = word_read(&flush->file->low_bytes);
 		dirty_bytes = next_dirty(flush, unit_bytes, &offset_bytes);
-		if (!dirty_bytes)
+		if (!dirty_bytes) {
+			/* Why: what is known is not so, the program has synced it. */
+			word_write(&flush->file->look_every_ns, 0);
 			return 0;
+		}
 	}
 	if (dirty_bytes < min_u64(unit_bytes / 2, left_bytes))
 		dirty_bytes = gather(flush, unit_bytes, offset_bytes, dirty_bytes,
