@@ -79,16 +79,13 @@ uint64_t kernel_signals_pending(void)
 uint64_t kernel_thread_dirtied_bytes(void)
 {
 	watched_new_dirt(now.task);
-	return now.task->dirtied_bytes;
+	return now.task->io.dirtied_bytes;
 }
 
 struct kernel_io kernel_thread_io(void)
 {
-	struct kernel_io io = { .dirtied_bytes = kernel_thread_dirtied_bytes() };
-
-	if (!now.task->blind)
-		io.read_bytes = look_read_bytes(now.task->counts);
-	return io;
+	watched_new_dirt(now.task);
+	return now.task->io;
 }
 
 uint64_t kernel_process_dirtied_bytes(void)
@@ -100,7 +97,7 @@ uint64_t kernel_process_dirtied_bytes(void)
 		return 0;
 	for (struct watched_task *task = now.task->process->tasks; task;
 	     task = task->sibling)
-		bytes += task->dirtied_bytes;
+		bytes += task->io.dirtied_bytes;
 	return bytes + now.task->process->gone_bytes + now.task->process->others_bytes;
 }
 

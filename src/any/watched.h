@@ -34,9 +34,11 @@ struct watched_task {
 	pid_t thread;
 	int descriptors; /* the folder of them */
 	int counts;
-	bool busy;  /* a fiber acts for it */
+	bool busy;    /* a fiber acts for it */
+	bool waits;   /* a call of it */
+	bool counted; /* since that call came, so there is nothing new */
 	bool blind; /* the counts can not be read: what was asked for is taken for dirt */
-	uint64_t dirtied_bytes; /* the last count */
+	struct kernel_io io; /* the last count */
 	struct pace_task pace;
 	struct wp_device *syncing;
 	/* the call that went on last: what it did is known at the next one */
