@@ -109,6 +109,9 @@ void slow_wait_ceiling(struct slow *slow, uint64_t background_bytes);
  */
 void slow_let_go(struct slow *slow);
 
+/* Until the next look of one whose bytes are in flight. */
+uint64_t slow_step_ns(const struct slow *slow);
+
 /* Sleep one step, at most until @until_ns; false when a signal asks for an end. */
 bool slow_sleep(struct slow *slow, uint64_t until_ns);
 
