@@ -68,6 +68,12 @@ if "$cc" -m32 -static -o copy32 "$here/copy.c" 2>/dev/null && ./copy32 source ta
 else
 	skip "32-bit ABI" "no static libc for it"
 fi
+# A kernel may have that entry for nobody.
+if "$cc" -O1 -static -no-pie -o int80 "$here/int80.c" 2>/dev/null && ./int80 source target; then
+	copies "32-bit entry, 64-bit program" ./int80 source target
+else
+	skip "32-bit entry, 64-bit program" "this machine has none"
+fi
 if musl-gcc -o copymusl "$here/copy.c" 2>/dev/null; then
 	copies musl ./copymusl source target 65536
 else
