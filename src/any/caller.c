@@ -84,8 +84,14 @@ uint64_t kernel_thread_dirtied_bytes(void)
 
 struct kernel_io kernel_thread_io(void)
 {
-	watched_new_dirt(now.task);
-	return now.task->io;
+	struct watched_task *task = now.task;
+	struct kernel_io io;
+
+	watched_new_dirt(task);
+	io = task->io;
+	io.cancelled_bytes -= task->cancelled_bytes;
+	task->cancelled_bytes = task->io.cancelled_bytes;
+	return io;
 }
 
 uint64_t kernel_process_dirtied_bytes(void)

@@ -115,6 +115,7 @@ int look_io(int counts, struct kernel_io *io)
 	if (!read_text(counts, text, sizeof(text)))
 		return -errno;
 	value_of(text, "\nread_bytes:", 10, &io->read_bytes);
+	value_of(text, "\ncancelled_write_bytes:", 10, &io->cancelled_bytes);
 	return value_of(text, "\nwrite_bytes:", 10, &io->dirtied_bytes) ? 0 : -EBADF;
 }
 

@@ -26,7 +26,10 @@ int look_counts(pid_t process, pid_t thread);
 /* Of a whole process, its past threads and children that it waited for included. */
 uint64_t look_process_bytes(pid_t process);
 
-/* Bytes dirtied or written directly, and read, from its counts; a negative errno (-ESRCH: it is gone). */
+/*
+ * Bytes dirtied or written directly, read, and truncated while dirty, all of them since it began,
+ * from its counts; a negative errno (-ESRCH: it is gone).
+ */
 int look_io(int counts, struct kernel_io *io);
 
 /* Has it a signal that would be handled if it did not wait for us? One that is in a hurry. */

@@ -114,9 +114,11 @@ static uint64_t tend(struct watched_file *file)
 {
 	struct watched_process *process = file->process;
 	uint64_t begin_ns = spent_ns();
-	uint64_t next_ns =
-		pace_tend(&process->pace, &process->tail.pace, &file->handle, file->fd);
+	uint64_t next_ns = UINT64_MAX;
 
+	if (!watched_has_cancelled(process))
+		next_ns = pace_tend(&process->pace, &process->tail.pace, &file->handle,
+				    file->fd);
 	return max_u64(clamp_u64(next_ns, KEEP_STEP_NS, KEEP_LONGEST_NS),
 		       KEEP_PART * (spent_ns() - begin_ns));
 }

@@ -197,6 +197,18 @@ uint64_t watched_new_dirt(struct watched_task *task)
 	return sub_u64(task->io.dirtied_bytes, before_bytes);
 }
 
+bool watched_has_cancelled(const struct watched_process *process)
+{
+	struct kernel_io io;
+
+	for (struct watched_task *task = process->tasks; task; task = task->sibling) {
+		if (!task->blind && !look_io(task->counts, &io) &&
+		    io.cancelled_bytes > task->cancelled_bytes)
+			return true;
+	}
+	return false;
+}
+
 uint64_t watched_others_dirt(struct watched_process *process)
 {
 	uint64_t known_bytes = process->gone_bytes + process->others_bytes;

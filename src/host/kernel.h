@@ -118,6 +118,8 @@ uint64_t kernel_thread_dirtied_bytes(void);
 struct kernel_io {
 	uint64_t dirtied_bytes;
 	uint64_t read_bytes;
+	uint64_t cancelled_bytes; /* dirt that went by a truncation since it was asked
+				     last; 0 where nobody counts that */
 };
 struct kernel_io kernel_thread_io(void);
 uint64_t kernel_process_dirtied_bytes(void);

@@ -36,6 +36,8 @@ struct slow {
 	uint64_t
 		others_bytes; /* charged to this file by other threads, not yet settled */
 	uint64_t
+		cancelled_bytes; /* dirt that the task threw away, as far as that is told */
+	uint64_t
 		uncovered_bytes; /* dirtied past all calls, on this file or another, not yet settled */
 	uint64_t dirty_bytes; /* of the file, not yet in flight */
 	uint64_t watch_ns;    /* our claim to look after the device, 0 = none */
