@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "any/tidy.h"
 
-#include <time.h>
-
 #include "any/caller.h"
 #include "any/fiber.h"
 #include "any/watched.h"
@@ -100,27 +98,18 @@ static void let_go(struct watched_file *file)
 	watched_drop(file);
 }
 
-/* Of the processor, by us. */
-static uint64_t spent_ns(void)
-{
-	struct timespec spent;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-	return (uint64_t)spent.tv_sec * WP_SEC(1) + (uint64_t)spent.tv_nsec;
-}
-
 /* Returns how long until the next time. A look at a large file with small pages takes a millisecond. */
 static uint64_t tend(struct watched_file *file)
 {
 	struct watched_process *process = file->process;
-	uint64_t begin_ns = spent_ns();
+	uint64_t begin_ns = kernel_spent_ns();
 	uint64_t next_ns = UINT64_MAX;
 
 	if (!watched_has_cancelled(process))
 		next_ns = pace_tend(&process->pace, &process->tail.pace, &file->handle,
 				    file->fd);
 	return max_u64(clamp_u64(next_ns, KEEP_STEP_NS, KEEP_LONGEST_NS),
-		       KEEP_PART * (spent_ns() - begin_ns));
+		       KEEP_PART * (kernel_spent_ns() - begin_ns));
 }
 
 static void keep(void *argument)

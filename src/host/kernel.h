@@ -15,6 +15,9 @@ uint64_t kernel_now_ns(void);
 /* CLOCK_BOOTTIME, comparable with the start times in /proc. */
 uint64_t kernel_boot_ns(void);
 
+/* What this thread took of the processor. */
+uint64_t kernel_spent_ns(void);
+
 /* What a file has in the page cache. */
 struct kernel_pages {
 	uint64_t dirty_bytes;
