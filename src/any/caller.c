@@ -89,8 +89,9 @@ struct kernel_io kernel_thread_io(void)
 
 	watched_new_dirt(task);
 	io = task->io;
-	io.cancelled_bytes -= task->cancelled_bytes;
+	io.cancelled_bytes = sub_u64(io.cancelled_bytes, task->cancelled_bytes);
 	task->cancelled_bytes = task->io.cancelled_bytes;
+	task->cancelled_ns = 0;
 	return io;
 }
 

@@ -17,6 +17,7 @@
 
 #define ROWS 1024u
 #define SWEEP_LEAST 64
+#define CANCELLED_NS WP_SEC(1)      /* a task that truncated is waited for as long */
 #define REPORT_FROM_BYTES WP_MIB(1) /* who dirtied less says nothing */
 
 struct watched_process *watched_processes;
@@ -197,16 +198,31 @@ uint64_t watched_new_dirt(struct watched_task *task)
 	return sub_u64(task->io.dirtied_bytes, before_bytes);
 }
 
-bool watched_has_cancelled(const struct watched_process *process)
+/* Why not for ever: it may never write again, while others do. */
+static bool has_cancelled(struct watched_task *task, uint64_t now_ns)
 {
-	struct kernel_io io;
+	struct kernel_io io = { 0 };
 
-	for (struct watched_task *task = process->tasks; task; task = task->sibling) {
-		if (!task->blind && !look_io(task->counts, &io) &&
-		    io.cancelled_bytes > task->cancelled_bytes)
-			return true;
-	}
+	if (task->blind || look_io(task->counts, &io) ||
+	    io.cancelled_bytes <= task->cancelled_bytes)
+		return false;
+	if (!task->cancelled_ns)
+		task->cancelled_ns = now_ns;
+	if (now_ns < task->cancelled_ns + CANCELLED_NS)
+		return true;
+	task->cancelled_bytes = io.cancelled_bytes;
+	task->cancelled_ns = 0;
 	return false;
+}
+
+bool watched_has_cancelled(struct watched_process *process)
+{
+	uint64_t now_ns = kernel_now_ns();
+	bool some = false;
+
+	for (struct watched_task *task = process->tasks; task; task = task->sibling)
+		some = has_cancelled(task, now_ns) || some;
+	return some;
 }
 
 uint64_t watched_others_dirt(struct watched_process *process)

@@ -40,6 +40,7 @@ struct watched_task {
 	bool blind; /* the counts can not be read: what was asked for is taken for dirt */
 	struct kernel_io io;      /* the last count */
 	uint64_t cancelled_bytes; /* what of it was told the engine */
+	uint64_t cancelled_ns;    /* when more was first seen, 0 = not */
 	struct pace_task pace;
 	struct wp_device *syncing;
 	/* the call that went on last: what it did is known at the next one */
@@ -88,7 +89,7 @@ uint64_t watched_new_dirt(struct watched_task *task);
  * Did a task throw dirt away since its last visit? Then its next one has to be the first that looks, else that
  * would be taken for written.
  */
-bool watched_has_cancelled(const struct watched_process *process);
+bool watched_has_cancelled(struct watched_process *process);
 
 /* What threads of the process that never come by dirtied since the last time: io_uring's. */
 uint64_t watched_others_dirt(struct watched_process *process);
