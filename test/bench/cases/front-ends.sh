@@ -15,6 +15,7 @@ front_ends_write()
 	for variant in plain filter-all filter writepace any; do
 		lab_forget
 		rm -f "$4"
+		[ "$1" != extend ] || arm_touch_memory $(($2 * $3 >> 20)) || fail "$LAB_WHY"
 		# shellcheck disable=SC2086 # words
 		nanoseconds=$(${front[$variant]} "$LAB_TMP/copy$(
 			[ $variant != any ] || echo .static)" "--$1" "$2" "$4" "$3") ||
