@@ -79,15 +79,19 @@ uint64_t kernel_signals_pending(void)
 uint64_t kernel_thread_dirtied_bytes(void)
 {
 	watched_new_dirt(now.task);
-	return now.task->dirtied_bytes;
+	return now.task->io.dirtied_bytes;
 }
 
 struct kernel_io kernel_thread_io(void)
 {
-	struct kernel_io io = { .dirtied_bytes = kernel_thread_dirtied_bytes() };
+	struct watched_task *task = now.task;
+	struct kernel_io io;
 
-	if (!now.task->blind)
-		io.read_bytes = look_read_bytes(now.task->counts);
+	watched_new_dirt(task);
+	io = task->io;
+	io.cancelled_bytes = sub_u64(io.cancelled_bytes, task->cancelled_bytes);
+	task->cancelled_bytes = task->io.cancelled_bytes;
+	task->cancelled_ns = 0;
 	return io;
 }
 
@@ -100,7 +104,7 @@ uint64_t kernel_process_dirtied_bytes(void)
 		return 0;
 	for (struct watched_task *task = now.task->process->tasks; task;
 	     task = task->sibling)
-		bytes += task->dirtied_bytes;
+		bytes += task->io.dirtied_bytes;
 	return bytes + now.task->process->gone_bytes + now.task->process->others_bytes;
 }
 

@@ -99,33 +99,24 @@ int look_counts(pid_t process, pid_t thread)
 uint64_t look_process_bytes(pid_t process)
 {
 	int counts = open_path(O_RDONLY, "/proc/%d/io", process);
-	int64_t bytes = look_dirtied_bytes(counts);
+	struct kernel_io io = { 0 };
 
+	look_io(counts, &io);
 	if (counts >= 0)
 		close(counts);
-	return bytes > 0 ? (uint64_t)bytes : 0;
+	return io.dirtied_bytes;
 }
 
-int64_t look_dirtied_bytes(int counts)
+int look_io(int counts, struct kernel_io *io)
 {
 	char text[512];
-	uint64_t bytes;
 
 	errno = EBADF;
 	if (!read_text(counts, text, sizeof(text)))
 		return -errno;
-	return value_of(text, "\nwrite_bytes:", 10, &bytes) ? (int64_t)bytes : -EBADF;
-}
-
-uint64_t look_read_bytes(int counts)
-{
-	char text[512];
-	uint64_t bytes = 0;
-
-	return read_text(counts, text, sizeof(text)) &&
-			       value_of(text, "\nread_bytes:", 10, &bytes) ?
-		       bytes :
-		       0;
+	value_of(text, "\nread_bytes:", 10, &io->read_bytes);
+	value_of(text, "\ncancelled_write_bytes:", 10, &io->cancelled_bytes);
+	return value_of(text, "\nwrite_bytes:", 10, &io->dirtied_bytes) ? 0 : -EBADF;
 }
 
 #define BIT(signal) (UINT64_C(1) << ((signal)-1))

@@ -26,11 +26,11 @@ int look_counts(pid_t process, pid_t thread);
 /* Of a whole process, its past threads and children that it waited for included. */
 uint64_t look_process_bytes(pid_t process);
 
-/* Bytes dirtied or written directly, from its counts; a negative errno (-ESRCH: it is gone). */
-int64_t look_dirtied_bytes(int counts);
-
-/* What it read from block devices, 0 where that can not be told. */
-uint64_t look_read_bytes(int counts);
+/*
+ * Bytes dirtied or written directly, read, and truncated while dirty, all of them since it began,
+ * from its counts; a negative errno (-ESRCH: it is gone).
+ */
+int look_io(int counts, struct kernel_io *io);
 
 /* Has it a signal that would be handled if it did not wait for us? One that is in a hurry. */
 bool look_has_signal(pid_t thread);

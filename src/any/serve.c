@@ -100,12 +100,15 @@ static bool passes(struct job *job)
 /* The file of the call's descriptor, to be dropped again; NULL for none. */
 static struct watched_file *hold(const struct job *job)
 {
-	struct watched_file *file =
-		job->known ? job->known : watched_look(job->task, descriptor(job));
+	struct watched_file *file = job->known;
 
-	/* Order: what was read of a thread that is gone by now may be another's. */
-	if (!file || !notify_waits(notify, job->call))
-		return NULL;
+	/* Order: what was read of a thread that is gone by now may be another's. What is known
+	 * was found by the folder of its descriptors, which no other thread gets. */
+	if (!file) {
+		file = watched_look(job->task, descriptor(job));
+		if (!file || !notify_waits(notify, job->call))
+			return NULL;
+	}
 	watched_hold(file);
 	return file;
 }
@@ -210,6 +213,13 @@ static void decide(const struct job *job)
 	}
 }
 
+static void go_on(const struct job *job)
+{
+	if (job->task)
+		job->task->waits = job->task->counted = false;
+	notify_go_on(notify, job->call);
+}
+
 /* In a fiber. */
 static void run(void *argument)
 {
@@ -227,7 +237,7 @@ static void run(void *argument)
 	caller_restore(before);
 	job.task->busy = false;
 	process->users--;
-	notify_go_on(notify, job.call);
+	go_on(&job);
 	watched_forget(process);
 }
 
@@ -259,6 +269,7 @@ void serve(struct seccomp_notif *call)
 	struct job job = { .call = call };
 
 	if (is_watched(&job)) {
+		job.task->waits = true;
 		end_sync(job.task);
 		watched_settle(job.task);
 		if (!passes(&job)) {
@@ -268,5 +279,5 @@ void serve(struct seccomp_notif *call)
 				return;
 		}
 	}
-	notify_go_on(notify, call);
+	go_on(&job);
 }

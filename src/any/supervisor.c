@@ -28,7 +28,6 @@
 #endif
 
 #define EVENTS 64
-#define CALLS_A_ROUND 64 /* then those who sleep have their turn */
 
 static struct notify notify;
 static struct pace_process like;

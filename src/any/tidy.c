@@ -13,6 +13,8 @@
 #define TAIL_NS WP_SEC(1) /* as long as the helper leaves a file to its writer */
 #define KEEP_NS WP_MS(50) /* after the last call */
 #define KEEP_STEP_NS WP_MS(2)
+#define KEEP_LONGEST_NS WP_MS(12) /* what a task dirties meanwhile is a unit at most */
+#define KEEP_PART 16 /* of the processor, at most, for all looks of keepers */
 #define UNKEPT 256
 #define HURRY_ROUNDS 100
 #define HURRY_NS WP_MS(1)
@@ -96,20 +98,34 @@ static void let_go(struct watched_file *file)
 	watched_drop(file);
 }
 
+/* Returns how long until the next time. A look at a large file with small pages takes a millisecond. */
+static uint64_t tend(struct watched_file *file)
+{
+	struct watched_process *process = file->process;
+	uint64_t begin_ns = kernel_spent_ns();
+	uint64_t next_ns = UINT64_MAX;
+
+	if (!watched_has_cancelled(process))
+		next_ns = pace_tend(&process->pace, &process->tail.pace, &file->handle,
+				    file->fd);
+	return max_u64(clamp_u64(next_ns, KEEP_STEP_NS, KEEP_LONGEST_NS),
+		       KEEP_PART * (kernel_spent_ns() - begin_ns));
+}
+
 static void keep(void *argument)
 {
 	struct watched_file *file = argument;
 	struct watched_process *process = file->process;
-	struct pace_task *task = &process->tail.pace;
+	uint64_t pause_ns = KEEP_STEP_NS;
 	struct caller before = caller_set((struct caller){ .task = &process->tail });
 
 	keepers++;
 	process->users++;
 	while (!hurries && !file->gone && !process->ended && is_in_use(file)) {
 		/* Why times their number: all together take no more of the processor. */
-		caller_sleep_until(kernel_now_ns() + keepers * KEEP_STEP_NS);
+		caller_sleep_until(kernel_now_ns() + keepers * pause_ns);
 		if (!file->users && !file->gone && file->fd >= 0)
-			pace_tend(&process->pace, task, &file->handle, file->fd);
+			pause_ns = tend(file);
 	}
 	keepers--;
 	process->users--;

@@ -17,6 +17,7 @@
 
 #define ROWS 1024u
 #define SWEEP_LEAST 64
+#define CANCELLED_NS WP_SEC(1)      /* a task that truncated is waited for as long */
 #define REPORT_FROM_BYTES WP_MIB(1) /* who dirtied less says nothing */
 
 struct watched_process *watched_processes;
@@ -53,13 +54,20 @@ static void free_task(struct watched_task *task)
 	for (at = &task->process->tasks; *at != task;)
 		at = &(*at)->sibling;
 	*at = task->sibling;
-	task->process->gone_bytes += task->dirtied_bytes;
+	task->process->gone_bytes += task->io.dirtied_bytes;
 	close_task(task);
 	task_count--;
 	free(task);
 }
 
 /* Threads end without a word; who is gone has no counts. */
+static bool is_over(const struct watched_task *task)
+{
+	struct kernel_io io;
+
+	return look_io(task->counts, &io) == -ESRCH;
+}
+
 static void sweep_tasks(void)
 {
 	for (unsigned row = 0; row < ROWS; row++) {
@@ -67,7 +75,7 @@ static void sweep_tasks(void)
 
 		for (struct watched_task *task = rows[row]; task; task = next) {
 			next = task->next;
-			if (!task->busy && look_dirtied_bytes(task->counts) == -ESRCH) {
+			if (!task->busy && is_over(task)) {
 				watched_settle(task);
 				free_task(task);
 			}
@@ -125,6 +133,7 @@ static struct watched_task *make_task(pid_t thread)
 	struct pace_task fresh = PACE_TASK_INIT;
 	struct watched_process *process = process_of(thread);
 	struct watched_task *task = process ? calloc(1, sizeof(*task)) : NULL;
+	struct kernel_io io;
 
 	if (!task)
 		return NULL;
@@ -138,7 +147,7 @@ static struct watched_task *make_task(pid_t thread)
 		free(task);
 		return NULL;
 	}
-	task->blind = look_dirtied_bytes(task->counts) < 0;
+	task->blind = look_io(task->counts, &io) < 0;
 	task->next = rows[(unsigned)thread % ROWS];
 	rows[(unsigned)thread % ROWS] = task;
 	task->sibling = process->tasks;
@@ -173,7 +182,7 @@ struct watched_task *watched_renewed(struct watched_task *task)
 {
 	pid_t thread = task->thread;
 
-	if (task->busy || task->blind || look_dirtied_bytes(task->counts) != -ESRCH)
+	if (task->busy || task->blind || !is_over(task))
 		return task;
 	watched_settle(task);
 	free_task(task);
@@ -182,12 +191,38 @@ struct watched_task *watched_renewed(struct watched_task *task)
 
 uint64_t watched_new_dirt(struct watched_task *task)
 {
-	uint64_t before_bytes = task->dirtied_bytes;
-	int64_t count = task->blind ? -EACCES : look_dirtied_bytes(task->counts);
+	uint64_t before_bytes = task->io.dirtied_bytes;
 
-	if (count >= 0)
-		task->dirtied_bytes = (uint64_t)count;
-	return sub_u64(task->dirtied_bytes, before_bytes);
+	if (!task->blind && !task->counted)
+		task->counted = !look_io(task->counts, &task->io) && task->waits;
+	return sub_u64(task->io.dirtied_bytes, before_bytes);
+}
+
+/* Why not for ever: it may never write again, while others do. */
+static bool has_cancelled(struct watched_task *task, uint64_t now_ns)
+{
+	struct kernel_io io = { 0 };
+
+	if (task->blind || look_io(task->counts, &io) ||
+	    io.cancelled_bytes <= task->cancelled_bytes)
+		return false;
+	if (!task->cancelled_ns)
+		task->cancelled_ns = now_ns;
+	if (now_ns < task->cancelled_ns + CANCELLED_NS)
+		return true;
+	task->cancelled_bytes = io.cancelled_bytes;
+	task->cancelled_ns = 0;
+	return false;
+}
+
+bool watched_has_cancelled(struct watched_process *process)
+{
+	uint64_t now_ns = kernel_now_ns();
+	bool some = false;
+
+	for (struct watched_task *task = process->tasks; task; task = task->sibling)
+		some = has_cancelled(task, now_ns) || some;
+	return some;
 }
 
 uint64_t watched_others_dirt(struct watched_process *process)
@@ -196,7 +231,7 @@ uint64_t watched_others_dirt(struct watched_process *process)
 	uint64_t new_bytes;
 
 	for (struct watched_task *task = process->tasks; task; task = task->sibling)
-		known_bytes += task->dirtied_bytes;
+		known_bytes += task->io.dirtied_bytes;
 	new_bytes = sub_u64(look_process_bytes(process->process), known_bytes);
 	process->others_bytes += new_bytes;
 	return new_bytes;
@@ -217,7 +252,7 @@ void watched_settle(struct watched_task *task)
 	if (task->pending_counts)
 		bytes = min_u64(bytes, watched_new_dirt(task));
 	if (task->blind)
-		task->dirtied_bytes += bytes;
+		task->io.dirtied_bytes += bytes;
 	if (file->handle.backing.kind == BACKING_ASIDE)
 		pace_aside(&file->process->pace, &task->pace, &file->handle, bytes);
 	else

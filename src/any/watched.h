@@ -34,9 +34,13 @@ struct watched_task {
 	pid_t thread;
 	int descriptors; /* the folder of them */
 	int counts;
-	bool busy;  /* a fiber acts for it */
+	bool busy;    /* a fiber acts for it */
+	bool waits;   /* a call of it */
+	bool counted; /* since that call came, so there is nothing new */
 	bool blind; /* the counts can not be read: what was asked for is taken for dirt */
-	uint64_t dirtied_bytes; /* the last count */
+	struct kernel_io io;      /* the last count */
+	uint64_t cancelled_bytes; /* what of it was told the engine */
+	uint64_t cancelled_ns;    /* when more was first seen, 0 = not */
 	struct pace_task pace;
 	struct wp_device *syncing;
 	/* the call that went on last: what it did is known at the next one */
@@ -80,6 +84,12 @@ struct watched_task *watched_renewed(struct watched_task *task);
 
 /* Count anew; returns what is more than at the last time. */
 uint64_t watched_new_dirt(struct watched_task *task);
+
+/*
+ * Did a task throw dirt away since its last visit? Then its next one has to be the first that looks, else that
+ * would be taken for written.
+ */
+bool watched_has_cancelled(struct watched_process *process);
 
 /* What threads of the process that never come by dirtied since the last time: io_uring's. */
 uint64_t watched_others_dirt(struct watched_process *process);

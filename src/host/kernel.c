@@ -56,6 +56,11 @@ uint64_t kernel_boot_ns(void)
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
+uint64_t kernel_spent_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int kernel_cachestat(int fd, uint64_t offset_bytes, uint64_t length_bytes,
 		     struct kernel_pages *pages)
 {

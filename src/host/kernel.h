@@ -15,6 +15,9 @@ uint64_t kernel_now_ns(void);
 /* CLOCK_BOOTTIME, comparable with the start times in /proc. */
 uint64_t kernel_boot_ns(void);
 
+/* What this thread took of the processor. */
+uint64_t kernel_spent_ns(void);
+
 /* What a file has in the page cache. */
 struct kernel_pages {
 	uint64_t dirty_bytes;
@@ -119,6 +122,8 @@ uint64_t kernel_thread_dirtied_bytes(void);
 struct kernel_io {
 	uint64_t dirtied_bytes;
 	uint64_t read_bytes;
+	uint64_t cancelled_bytes; /* dirt that went by a truncation since it was asked
+				     last; 0 where nobody counts that */
 };
 struct kernel_io kernel_thread_io(void);
 uint64_t kernel_process_dirtied_bytes(void);

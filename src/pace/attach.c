@@ -123,11 +123,12 @@ static void forget_parent(struct pace_process *process, struct pace_task *task)
 /* Signal: any number of threads may find out at once; one forgets. */
 bool pace_own(struct pace_process *process, struct pace_task *task)
 {
-	uint64_t pid = (uint64_t)sys_call(SYS_getpid);
+	uint64_t pid;
 	uint64_t seen;
 
 	if (!process->life)
 		return true;
+	pid = (uint64_t)sys_call(SYS_getpid);
 	seen = word_read(process->life);
 	if (!seen && word_replace(process->life, 0, pid))
 		forget_parent(process, task);

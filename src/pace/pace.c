@@ -182,14 +182,22 @@ bool pace_before(struct pace_process *process, struct pace_task *task,
 	return same;
 }
 
-void pace_tend(struct pace_process *process, struct pace_task *task,
-	       struct pace_handle *handle, int fd)
+uint64_t pace_tend(struct pace_process *process, struct pace_task *task,
+		   struct pace_handle *handle, int fd)
 {
 	struct slow slow = SLOW(process, task, handle, fd, PACE_NO_SLEEP);
+	uint64_t next_ns = UINT64_MAX;
+	uint64_t background_bytes;
 
 	if (!slow_enter(&slow))
-		return;
-	if (slow_locate(&slow) && slow.flush.device)
-		slow_tick(&slow, background_of(&slow));
+		return next_ns;
+	if (slow_locate(&slow) && slow.flush.device) {
+		background_bytes = background_of(&slow);
+		slow_tick(&slow, background_bytes);
+		if (device_outstanding_bytes(slow.flush.device) >=
+		    background_bytes + window_unit_bytes(&slow.control.window))
+			next_ns = slow_step_ns(&slow);
+	}
 	slow_leave(&slow);
+	return next_ns;
 }

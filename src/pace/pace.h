@@ -164,9 +164,13 @@ void pace_sync_end(struct wp_device *device);
 void pace_close(struct pace_process *process, struct pace_task *task,
 		struct pace_handle *handle, int fd);
 
-/* Look after the file as a pause does, while its task makes no call: settle, start what is due. */
-void pace_tend(struct pace_process *process, struct pace_task *task,
-	       struct pace_handle *handle, int fd);
+/*
+ * Look after the file as a pause does, while its task makes no call: settle, start what is due.
+ * Returns how long until that is worth to be done again, UINT64_MAX where less than a unit
+ * waits for that.
+ */
+uint64_t pace_tend(struct pace_process *process, struct pace_task *task,
+		   struct pace_handle *handle, int fd);
 
 /*
  * Before a rename over another file: the same, but the descriptor stays. Why: ext4, xfs and btrfs

@@ -27,11 +27,11 @@ static bool let_breathe(struct slow *slow)
 	return true;
 }
 
-/* Nobody asks a device that completes nothing again and again. */
-static uint64_t short_step_ns(const struct slow *slow)
+uint64_t slow_step_ns(const struct slow *slow)
 {
 	uint64_t unit_bytes = window_unit_bytes(&slow->control.window);
 	uint64_t progress_ns = word_read(&slow->flush.device->progress_ns);
+	/* Nobody asks a device that completes nothing again and again. */
 	uint64_t silent_ns = min_u64(stamp_age_ns(progress_ns, slow->now_ns),
 				     slow->now_ns - slow->since_ns);
 
@@ -56,7 +56,7 @@ static bool is_looked_for(const struct slow *slow)
  */
 static uint64_t step_ns(struct slow *slow, uint64_t left_ns)
 {
-	uint64_t short_ns = short_step_ns(slow);
+	uint64_t short_ns = slow_step_ns(slow);
 
 	if (is_looked_for(slow))
 		return short_ns;

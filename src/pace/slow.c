@@ -116,8 +116,24 @@ static uint64_t count_new_dirt(struct slow *slow)
 	task->stray_bytes = min_u64(task->stray_bytes + stray_bytes, STRAY_MAX_BYTES);
 	task->owed_bytes += beyond_bytes;
 	slow->uncovered_bytes = beyond_bytes - stray_bytes;
+	slow->cancelled_bytes = io.cancelled_bytes;
 	word_add(&slow->process->totals.uncovered_bytes, beyond_bytes);
 	return beyond_bytes;
+}
+
+/*
+ * What the task truncated was not written, and nobody waits for it. First it is what is not
+ * settled yet. Why of this file: nobody tells which one it was, and most often it is.
+ */
+static void take_cancelled(struct slow *slow)
+{
+	uint64_t new_bytes = min_u64(slow->dirtied_bytes, slow->cancelled_bytes);
+
+	slow->dirtied_bytes -= new_bytes;
+	if (slow->cancelled_bytes && slow->file)
+		file_cancelled(slow->file, slow->flush.device,
+			       sub_u64(word_read(&slow->file->accounted_bytes),
+				       slow->cancelled_bytes - new_bytes));
 }
 
 void slow_take_dirt(struct slow *slow)
@@ -132,6 +148,7 @@ void slow_take_dirt(struct slow *slow)
 	slow->dirtied_bytes = min_u64(handle_bytes, task->unplaced_bytes);
 	slow->others_bytes = sub_u64(handle_bytes, slow->charged_bytes);
 	task->unplaced_bytes -= slow->dirtied_bytes;
+	take_cancelled(slow);
 	task->owed_bytes += slow->dirtied_bytes;
 	if (slow->bounds.rate_bps)
 		slow->ceiling_ns = device_ceiling_ns(

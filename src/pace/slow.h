@@ -36,6 +36,8 @@ struct slow {
 	uint64_t
 		others_bytes; /* charged to this file by other threads, not yet settled */
 	uint64_t
+		cancelled_bytes; /* dirt that the task threw away, as far as that is told */
+	uint64_t
 		uncovered_bytes; /* dirtied past all calls, on this file or another, not yet settled */
 	uint64_t dirty_bytes; /* of the file, not yet in flight */
 	uint64_t watch_ns;    /* our claim to look after the device, 0 = none */
@@ -108,6 +110,9 @@ void slow_wait_ceiling(struct slow *slow, uint64_t background_bytes);
  * full may hold us up that long.
  */
 void slow_let_go(struct slow *slow);
+
+/* Until the next look of one whose bytes are in flight. */
+uint64_t slow_step_ns(const struct slow *slow);
 
 /* Sleep one step, at most until @until_ns; false when a signal asks for an end. */
 bool slow_sleep(struct slow *slow, uint64_t until_ns);

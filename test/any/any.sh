@@ -24,17 +24,6 @@ cc=${CC:-cc}
 "$cc" -O1 -static -o copy "$here/copy.c" 2>/dev/null || skip_all "no static libc"
 head -c 8M /dev/urandom >source
 
-# Processes of ours by name: a supervisor has the environment of its command.
-ours()
-{
-	local pid
-
-	for pid in $(pgrep -x "$1"); do
-		! grep -qzxF "WRITEPACE_SEGMENT=$WRITEPACE_SEGMENT" "/proc/$pid/environ" \
-			2>/dev/null || echo "$pid"
-	done
-}
-
 # Within three seconds.
 until_true()
 {
@@ -50,7 +39,7 @@ until_true()
 # shellcheck disable=SC2317 # until_true
 is_gone()
 {
-	[ -z "$(ours "$1")" ]
+	[ -z "$(arm_ours "$1")" ]
 }
 
 # copies NAME COMMAND...: makes `target` like `source`. Not all dirt is charged: the kernel counts
@@ -78,6 +67,12 @@ if "$cc" -m32 -static -o copy32 "$here/copy.c" 2>/dev/null && ./copy32 source ta
 	copies "32-bit ABI" ./copy32 source target 65536
 else
 	skip "32-bit ABI" "no static libc for it"
+fi
+# A kernel may have that entry for nobody.
+if "$cc" -O1 -static -no-pie -o int80 "$here/int80.c" 2>/dev/null && ./int80 source target; then
+	copies "32-bit entry, 64-bit program" ./int80 source target
+else
+	skip "32-bit entry, 64-bit program" "this machine has none"
 fi
 if musl-gcc -o copymusl "$here/copy.c" 2>/dev/null; then
 	copies musl ./copymusl source target 65536
@@ -172,26 +167,26 @@ is "auto takes the library where that does" "$(WRITEPACE_FRONT=auto "$writepace"
 # --- ends -----------------------------------------------------------------------------------
 
 until_true is_gone writepace-any
-is "no supervisor is left" "$(ours writepace-any; ours writepace-guard)" ""
+is "no supervisor is left" "$(arm_ours writepace-any; arm_ours writepace-guard)" ""
 
 "$writepace" --any sh -c '(sleep 0.5; ./copy source late 65536) >/dev/null 2>&1 &'
-is "who outlives the command has a supervisor" "$(ours writepace-any | wc -l)" 1
+is "who outlives the command has a supervisor" "$(arm_ours writepace-any | wc -l)" 1
 until_true is_gone writepace-any
-is "and is served to the end" "$(cmp source late 2>&1)$(ours writepace-any)" ""
+is "and is served to the end" "$(cmp source late 2>&1)$(arm_ours writepace-any)" ""
 
 # A paced copy takes a second at least; its supervisor is killed in the middle.
 rm -f target
 timeout 60 "$writepace" --any --rate 4M ./copy source target 65536 &
 copy=$!
 sleep 0.4
-is "a supervisor at work" "$(ours writepace-any | wc -l)" 1
+is "a supervisor at work" "$(arm_ours writepace-any | wc -l)" 1
 # shellcheck disable=SC2046
-kill -KILL $(ours writepace-any)
+kill -KILL $(arm_ours writepace-any)
 wait $copy
 is "its supervisor is killed: exit status" $? 0
 is "the copy" "$(cmp source target 2>&1)" ""
 until_true is_gone writepace-guard
-is "the guard ends with the command" "$(ours writepace-guard)" ""
+is "the guard ends with the command" "$(arm_ours writepace-guard)" ""
 
 # Killed in the middle of a pause.
 "$writepace" --any --rate 1M ./copy source target 65536 &
@@ -201,7 +196,7 @@ kill -TERM $copy
 wait $copy 2>/dev/null
 is "a signal ends a paused program" $? 143
 until_true is_gone writepace-any
-is "and its supervisor" "$(ours writepace-any; ours writepace-guard)" ""
+is "and its supervisor" "$(arm_ours writepace-any; arm_ours writepace-guard)" ""
 
 # A file system that is served from inside.
 mkdir below above

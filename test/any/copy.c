@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Copies a file in writes of BYTES, or writes COUNT times BYTES and says how long that took. To be
+ * Copies a file in writes of BYTES, or writes COUNT times BYTES and says how long each took. To be
  * linked statically.
  *
  *	copy FROM TO BYTES
- *	copy --time COUNT TO BYTES
+ *	copy --time COUNT TO BYTES	over and over the same 64 MiB, more than a cache of
+ *					the processor holds
+ *	copy --extend COUNT TO BYTES	one after the other
+ *	copy --often COUNT TO BYTES	as --time, but 10,000 a second
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +20,8 @@
 #include <unistd.h>
 
 #define WRAP_BYTES (64 << 20)
+#define OFTEN_NS 100000
+#define SECOND_NS 1000000000
 
 static char block[4 << 20];
 
@@ -24,7 +30,18 @@ static uint64_t now_ns(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+static void sleep_until(uint64_t wake_ns)
+{
+	struct timespec wake = {
+		.tv_sec = (time_t)(wake_ns / SECOND_NS),
+		.tv_nsec = (long)(wake_ns % SECOND_NS),
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL) == EINTR)
+		;
 }
 
 static int copy(int from, int to, size_t bytes)
@@ -38,17 +55,20 @@ static int copy(int from, int to, size_t bytes)
 	return (int)got;
 }
 
-/* Over and over the same 64 MiB, more than a cache of the processor holds. */
-static int time_writes(long count, int to, size_t bytes)
+static int time_writes(const char *how, long count, int to, size_t bytes)
 {
+	bool extend = !strcmp(how, "--extend");
+	bool often = !strcmp(how, "--often");
 	uint64_t begin_ns = now_ns();
 	off_t at = 0;
 
 	for (long i = 0; i < count; i++) {
+		if (often)
+			sleep_until(begin_ns + (uint64_t)i * OFTEN_NS);
 		if (pwrite(to, block, bytes, at) != (ssize_t)bytes)
 			return -1;
 		at += (off_t)bytes;
-		if (at >= WRAP_BYTES)
+		if (at >= WRAP_BYTES && !extend)
 			at = 0;
 	}
 	printf("%.1f\n", (double)(now_ns() - begin_ns) / (double)count);
@@ -63,8 +83,8 @@ int main(int argc, char **argv)
 	int result;
 
 	if (argc < 4 || argc > 5 || !bytes || bytes > sizeof(block)) {
-		fprintf(stderr,
-			"usage: copy FROM TO BYTES | copy --time COUNT TO BYTES\n");
+		fprintf(stderr, "usage: copy FROM TO BYTES | "
+				"copy --time|--extend|--often COUNT TO BYTES\n");
 		return 2;
 	}
 	to = open(argv[argc - 2], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -75,7 +95,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	result = argc == 4 ? copy(from, to, bytes) :
-			     time_writes(strtol(argv[2], NULL, 10), to, bytes);
+			     time_writes(argv[1], strtol(argv[2], NULL, 10), to, bytes);
 	if (result || close(to)) {
 		perror("copy");
 		return 1;

@@ -57,6 +57,23 @@ lab_retry umount "$LAB_MNT"
 is "an unmount while it goes on" $? 0
 kill $sleeper
 wait $sleeper 2>/dev/null
+
+# --- what was never written ----------------------------------------------------------------
+
+# A program that truncates what it wrote is not a quick device, which the next one might fill.
+mount "$LAB_DEV" "$LAB_MNT" || bail_out "cannot mount $LAB_DEV again"
+lab_forget
+# shellcheck disable=SC2016 # perl's
+"${any[@]}" perl -e '
+	open(my $t, ">", "$ARGV[0]/t") or die;
+	for (my $end = time + 3; time < $end; truncate($t, 0)) {
+		sysseek($t, 0, 0);
+		syswrite($t, "t" x 65536) for 1 .. 64;
+	}' "$LAB_MNT"
+limit_bytes=$("$lab_build/writepacectl" devices --json --segment="$WRITEPACE_SEGMENT" |
+	awk -v id="\"$LAB_ID\"," '$1 == "\"device\":" { mine = $2 == id }
+		mine && $1 == "\"limit_bytes\":" { print int($2) }')
+compare "limit of a device that was truncated on, in MiB" $((${limit_bytes:-999999999} >> 20)) le 20
 lab_remove "$LAB_DEV"
 
 # --- one supervisor, two devices -----------------------------------------------------------

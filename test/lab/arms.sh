@@ -149,6 +149,17 @@ arm_touch_memory()
 	rm "$LAB_TMP/touch"
 }
 
+# arm_ours NAME: processes by name that use this segment (a supervisor has its command's environment).
+arm_ours()
+{
+	local pid
+
+	for pid in $(pgrep -x "$1"); do
+		! grep -qzxF "WRITEPACE_SEGMENT=$WRITEPACE_SEGMENT" "/proc/$pid/environ" \
+			2>/dev/null || echo "$pid"
+	done
+}
+
 # arm_durable FS RATE SIZE_MB [WRAPPER...]: dd of zeros until durable, ARM[durable_s].
 arm_durable()
 {

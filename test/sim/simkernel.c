@@ -147,6 +147,11 @@ uint64_t kernel_boot_ns(void)
 	return simkernel.now_ns;
 }
 
+uint64_t kernel_spent_ns(void)
+{
+	return 0;
+}
+
 bool kernel_sleep_ns(uint64_t span_ns)
 {
 	simkernel.sleep(simkernel.now_ns + span_ns + SIM_SLACK_NS);

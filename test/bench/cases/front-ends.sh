@@ -2,36 +2,84 @@
 # shellcheck disable=SC2034,SC2154 # shared with bench
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the second front end costs beside the first.
+# What the second front end costs beside the first, and beside the smallest filters there are.
 
 bench_case front-ends case_front_ends 1000 200 "a write of 1 byte to 1 MiB, plain, preloaded, under --any; a dd at 200 MB/s"
 
-# The program is the same, but --any gets it without a loader.
+# front_ends_write HOW COUNT BYTES FILE METRIC: the program is the same, but --any gets it without a
+# loader.
+front_ends_write()
+{
+	local variant nanoseconds
+
+	for variant in plain filter-all filter writepace any; do
+		rm -f "$4"
+		if [ "$1" = extend ]; then
+			arm_touch_memory $(($2 * $3 >> 20)) || fail "$LAB_WHY"
+		else
+			lab_forget
+		fi
+		# shellcheck disable=SC2086 # words
+		nanoseconds=$(${front[$variant]} "$LAB_TMP/copy$(
+			[ $variant != any ] || echo .static)" "--$1" "$2" "$4" "$3") ||
+			fail "copy failed"
+		row "$variant" "$run" "$5" "$nanoseconds"
+	done
+	rm -f "$4"
+}
+
+# Where the speed is known so much at a time is not paced.
+front_ends_know()
+{
+	lab_forget
+	${front[writepace]} "$LAB_TMP/copy" --extend 1500 "$LAB_TMP/file" 1048576 >/dev/null ||
+		fail "copy failed"
+	rm -f "$LAB_TMP/file"
+}
+
+# The part of a core that a supervisor takes for 10,000 calls a second.
+front_ends_share()
+{
+	local supervisor before_ns after_ns
+
+	lab_forget
+	${front[any]} "$LAB_TMP/copy.static" --often 40000 "$LAB_TMP/file" 4096 \
+		>"$LAB_TMP/often" &
+	sleep 1
+	supervisor=$(arm_ours writepace-any)
+	read -r before_ns _ <"/proc/$supervisor/schedstat"
+	sleep 2
+	read -r after_ns _ <"/proc/$supervisor/schedstat"
+	wait $! || fail "copy failed"
+	row any "$run" calls_10000_core \
+		"$(arm_ratio $((after_ns - before_ns)) 2000000000 3)"
+	row any "$run" calls_10000_ns "$(<"$LAB_TMP/often")"
+}
+
 case_front_ends()
 {
-	local variants="plain writepace any"
-	local run variant bytes nanoseconds
-	local -A front=([plain]="env" [writepace]="$LAB_WRITEPACE" [any]="$LAB_WRITEPACE --any")
-	local -A counts=([1]=300000 [4096]=50000 [65536]=20000 [1048576]=1000)
+	local run variant
+	local -A front=([plain]="env" [writepace]="$LAB_WRITEPACE" [any]="$LAB_WRITEPACE --any"
+		[filter-all]="$LAB_TMP/bare all" [filter]="$LAB_TMP/bare length")
 
 	{
 		"${CC:-cc}" -O2 -o "$LAB_TMP/copy" "$source_dir/test/any/copy.c" &&
+			"${CC:-cc}" -O2 -o "$LAB_TMP/bare" "$source_dir/test/any/bare.c" &&
 			"${CC:-cc}" -O2 -static -o "$LAB_TMP/copy.static" "$source_dir/test/any/copy.c"
 	} || impossible "no C compiler, or no static libc"
 	lab_require "$fs" || impossible "$LAB_WHY"
 	for ((run = 1; run <= runs; run++)); do
-		for bytes in 1 4096 65536 1048576; do
-			for variant in $variants; do
-				lab_forget
-				# shellcheck disable=SC2086 # words
-				nanoseconds=$(${front[$variant]} "$LAB_TMP/copy$(
-					[ $variant != any ] || echo .static)" --time \
-					"${counts[$bytes]}" "$LAB_TMP/file" $bytes) ||
-					fail "copy failed"
-				row "$variant" "$run" "write_${bytes}_ns" "$nanoseconds"
-			done
-		done
-		for variant in $variants; do
+		front_ends_write time 300000 1 "$LAB_TMP/file" write_1_ns
+		front_ends_write time 50000 4096 "$LAB_TMP/file" write_4096_ns
+		front_ends_write time 20000 65536 "$LAB_TMP/file" write_65536_ns
+		front_ends_write time 1000 1048576 "$LAB_TMP/file" write_1048576_ns
+		front_ends_know
+		front_ends_write extend 100 1048576 "$LAB_TMP/file" extend_1048576_ns
+		# Nothing to pace there: the way to the supervisor and back alone.
+		front_ends_write time 50000 4096 "/dev/shm/front-ends.$$" passed_4096_ns
+		front_ends_write time 1000 1048576 "/dev/shm/front-ends.$$" passed_1048576_ns
+		front_ends_share
+		for variant in plain writepace any; do
 			# shellcheck disable=SC2086 # words
 			arm_durable "$fs" 209715200 "$size" ${front[$variant]} || fail "$LAB_WHY"
 			row "$variant" "$run" durable_s "${ARM[durable_s]}"
