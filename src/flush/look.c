@@ -14,6 +14,7 @@
 #define PAGE_BYTES WP_KIB(4)     /* or a part of one */
 #define REST_NS_PER_PAGE 200 /* a tenth of the time at most, and there may be two looks */
 #define REST_MAX_NS WP_SEC(1)
+#define FLIGHT_LONG_BYTES WP_MIB(1)
 
 static bool is_clean(const struct kernel_pages *pages)
 {
@@ -85,35 +86,47 @@ static bool is_missed(const struct flush_file *flush, const struct kernel_pages 
 }
 
 /*
- * What there is where units were started, which they have not all been if some of it is dirty. Half
- * of that is left behind once it has landed.
+ * What there is where units were started, which they have not all been if some of it is dirty. What
+ * has landed is left behind; of a long range, half of it.
  */
 static int ask_flight(const struct flush_file *flush, struct kernel_pages *pages)
 {
 	uint64_t begin_bytes = word_read(&flush->file->flight_bytes);
 	uint64_t length_bytes =
 		sub_u64(word_read(&flush->file->cursor_bytes), begin_bytes);
+	uint64_t near_bytes =
+		length_bytes > FLIGHT_LONG_BYTES ? length_bytes / 2 : length_bytes;
 	struct kernel_pages near = { 0 };
 	struct kernel_pages far = { 0 };
 	int error = 0;
 
-	if (length_bytes > 1)
-		error = kernel_cachestat(flush->fd, begin_bytes, length_bytes / 2, &near);
-	if (!error && length_bytes)
-		error = kernel_cachestat(flush->fd, begin_bytes + length_bytes / 2,
-					 length_bytes - length_bytes / 2, &far);
+	if (near_bytes)
+		error = kernel_cachestat(flush->fd, begin_bytes, near_bytes, &near);
+	if (!error && near_bytes < length_bytes)
+		error = kernel_cachestat(flush->fd, begin_bytes + near_bytes,
+					 length_bytes - near_bytes, &far);
 	if (!error && is_clean(&near))
 		word_replace(&flush->file->flight_bytes, begin_bytes,
-			     begin_bytes + length_bytes / 2);
+			     begin_bytes + near_bytes);
 	pages->dirty_bytes = near.dirty_bytes + far.dirty_bytes;
 	pages->writeback_bytes = near.writeback_bytes + far.writeback_bytes;
 	return error;
 }
 
+/* Of what the kernel started by itself, or as one folio, nobody sees the landing there. */
+static bool is_all_in_flight_ours(const struct flush_file *flush,
+				  const struct kernel_pages *pages)
+{
+	struct kernel_pages flight;
+
+	return !pages->writeback_bytes ||
+	       (!ask_flight(flush, &flight) &&
+		flight.writeback_bytes == pages->writeback_bytes);
+}
+
 static int ask(const struct flush_file *flush, const struct file_look *look,
 	       struct kernel_pages *pages)
 {
-	struct kernel_pages flight;
 	int error;
 
 	move_low(flush, look->now_ns);
@@ -123,12 +136,9 @@ static int ask(const struct flush_file *flush, const struct file_look *look,
 	if (error)
 		return error;
 	word_write(&flush->file->looked_ns, look->now_ns);
-	/* Why: of what the kernel started by itself, or as one folio, nobody sees the landing there. */
-	if (ask_flight(flush, &flight) ||
-	    flight.writeback_bytes != pages->writeback_bytes)
-		word_write(&flush->file->look_every_ns, 0);
-	else
-		word_write(&flush->file->look_every_ns, rest_ns(pages->cached_bytes));
+	word_write(&flush->file->look_every_ns, is_all_in_flight_ours(flush, pages) ?
+							rest_ns(pages->cached_bytes) :
+							0);
 	return 0;
 }
 
@@ -147,10 +157,15 @@ static int ask_less(const struct flush_file *flush, const struct file_look *look
 	uint64_t known_bytes =
 		word_level(&flush->file->accounted_bytes) + look->dirtied_bytes;
 	uint64_t inflight_bytes = word_level(&flush->file->inflight_bytes);
-	int error = ask_flight(flush, pages);
-	uint64_t landed_bytes =
-		sub_u64(inflight_bytes, pages->dirty_bytes + pages->writeback_bytes);
+	uint64_t landed_bytes;
+	int error;
 
+	*pages = (struct kernel_pages){ .dirty_bytes = known_bytes };
+	if (!inflight_bytes)
+		return 0;
+	error = ask_flight(flush, pages);
+	landed_bytes =
+		sub_u64(inflight_bytes, pages->dirty_bytes + pages->writeback_bytes);
 	pages->dirty_bytes = sub_u64(known_bytes, landed_bytes + pages->writeback_bytes);
 	return error;
 }
