@@ -245,6 +245,10 @@ report_reports()
 	| downloads written in pieces at random; simulations that want the burst in memory | `programs` (pieces, bursts) |
 	| writers in memory groups, huge pages behind dirty ones | `table5` |
 	| limits that cost throughput | `table1`, `table2`, `throughput-200` |
+	| hundreds of GB from one slow disk to another: the whole session stands still | `reports` (copy) |
+	| a camera or recorder loses frames when the card pauses, or to a sync after each write | `reports` (camera, recorder) |
+	| a container's start or stop waits for all that others wrote | `reports` (unmount) |
+	| a writer in a small memory group is killed, or waits | `reports` (memory) |
 	| overlayfs, FUSE, stacked devices, block devices, full and failing ones | `fs-matrix` |
 	| preload tools that silently see nothing; that cost more than they give | `coverage`; `peers`, `start`, `fastpath` |
 
