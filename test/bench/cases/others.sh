@@ -38,6 +38,7 @@ case_others()
 			fi
 			say "run $run of $runs, $other"
 			others_run "$other" "$run" "$root" && continue
+			[[ ! $other =~ ^(plain|writepace)$ ]] || fail "$other: $LAB_WHY"
 			skipped "$other" "$LAB_WHY"
 			lab_remove_all
 		done 7< <(others_list)
