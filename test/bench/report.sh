@@ -156,7 +156,7 @@ report_case()
 	0) ;;
 	77) echo "Not run here: $(tail -n 1 "$log" | sed 's/^bench: //')." ;;
 	124) echo "Stopped after $report_longest_s s: $(tail -n 1 "$log" | sed 's/^bench: //')." ;;
-	*) echo "Failed (status $report_status): $(tail -n 1 "$log" | sed 's/^bench: //')." ;;
+	*) echo "Failed (status $status): $(tail -n 1 "$log" | sed 's/^bench: //')." ;;
 	esac
 	[ "$status" = 0 ] || echo
 	[ ! -s "$tsv" ] || print_rows markdown "$tsv"
