@@ -167,7 +167,9 @@ reports_memory()
 	wait $pid
 	ARM[status]=$?
 	lab_run sync -f "$LAB_MNT"
-	ARM[durable_s]=$(arm_ratio $((${EPOCHREALTIME/./} - start)) 1000000 2)
+	# of one that was killed it says nothing
+	[ "${ARM[status]}" != 0 ] ||
+		ARM[durable_s]=$(arm_ratio $((${EPOCHREALTIME/./} - start)) 1000000 2)
 	ARM[oom_kills]=$(sed -n 's/^oom_kill //p' "$MEMORY_GROUP/memory.oom_control")
 	ARM[limit_hits]=$(cat "$MEMORY_GROUP/memory.failcnt")
 	memory_remove
