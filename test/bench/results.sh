@@ -19,7 +19,8 @@ row()
 	*_fps) unit=files/s ;;
 	*_percent) unit=percent ;;
 	*_bytes | *peak_outstanding) unit=B ;;
-	oom_kills) unit=programs ;;
+	*oom_kills) unit=programs ;;
+	*limit_hits) unit=hits ;;
 	slow_fsyncs) unit=warnings ;;
 	needs_root) unit=yes=1 ;;
 	instructions_*) unit=instructions ;;

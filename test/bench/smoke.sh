@@ -16,7 +16,7 @@ export WRITEPACE_BUILD=$lab_build
 
 cases=$("$bench" --list | cut -d " " -f 1)
 is "no case is listed twice" "$(sort <<<"$cases" | uniq -d)" ""
-for name in table1 table2 table3 table4 table5 peers-beside-dd programs; do
+for name in table1 table2 table3 table4 table5 peers-beside-dd programs reports; do
 	is "there is a case $name" "$(grep -xF $name <<<"$cases")" $name
 done
 said=$("$bench" none 2>&1)
@@ -54,6 +54,11 @@ page=$LAB_TMP/report/BENCHMARKS.md
 is "the report has the case" "$(grep -c '^## fprop' "$page")" 1
 compare "with rows" "$(sed -n '/^## fprop/,$p' "$page" | grep -c '^| [a-z]')" ge 2
 is "and its values beside it" "$(head -n 1 "$LAB_TMP/report/bench/fprop.tsv" | cut -f 1)" case
+# shellcheck disable=SC2016
+named=$(sed -n '/^## What people report/,/^## /p' "$page" | cut -d "|" -f 3 | grep -o '`[^`]*`' |
+	tr -d '`' | sort -u)
+compare "cases that show what people report" "$(wc -l <<<"$named")" ge 15
+is "all of them exist" "$(comm -23 <(echo "$named") <(sort <<<"$cases"))" ""
 
 # --- the machine's limits -----------------------------------------------------------------
 

@@ -273,9 +273,12 @@ arm_outstanding()
 		"/sys/kernel/debug/bdi/$LAB_ID/stats"
 }
 
-# arm_change FS FROM_BPS TO_BPS [WRAPPER...]: a dd without end, the device's speed changes
-# in its twentieth second. ARM[settled_s] is when no more than 2 s of the new speed were
-# outstanding for good, ARM[used_share] what reached the device in the tenth second.
+# arm_change FS FROM_BPS TO_BPS [WRAPPER...]: a dd without end, the device's speed changes after
+# ARM_CHANGE_S, at least 11, and is looked at for as long. ARM[settled_s] is when no more than 2 s
+# of the new speed were outstanding for good, ARM[used_share] what reached the device in the tenth
+# second of it.
+ARM_CHANGE_S=20
+
 arm_change()
 {
 	local fs=$1 from=$2 to=$3
@@ -287,11 +290,11 @@ arm_change()
 	lab_forget
 	setsid "$@" dd if=/dev/zero of="$LAB_MNT/big" bs=64k status=none &
 	pid=$!
-	lab_run sleep 20
+	lab_run sleep $ARM_CHANGE_S
 	lab_cap "$to" || return
 	start=${EPOCHREALTIME/./}
 	ARM[settled_s]=0
-	for ((i = 0; i < 80; i++)); do
+	for ((i = 0; i < 4 * ARM_CHANGE_S; i++)); do
 		lab_run sleep 0.25
 		now=$((${EPOCHREALTIME/./} - start))
 		[ "$(arm_outstanding)" -le $((2 * to)) ] ||

@@ -20,7 +20,7 @@ many_names()
 	case $1:$2 in
 	many-files:quick) echo cp ten ;;
 	many-files:full) echo cp untar clone one ten ;;
-	programs:quick) echo rsync dpkg build pieces checkpoint ;;
+	programs:quick) echo rsync dpkg pieces checkpoint ;;
 	programs:full) echo rsync dpkg qemu build pieces checkpoint bursts kernel ;;
 	esac
 }

@@ -63,6 +63,13 @@ matrix_top()
 	mkdir "$MATRIX_TOP"
 }
 
+matrix_mount_overlay()
+{
+	mount -t overlay overlay "$MATRIX_TOP" -o \
+		"lowerdir=$LAB_MNT/lower,upperdir=$LAB_MNT/upper,workdir=$LAB_MNT/work" ||
+		lab_fail "cannot mount overlay"
+}
+
 # Over ext4: its upper directory may be seen, or is hidden below another mount.
 matrix_overlay()
 {
@@ -70,9 +77,7 @@ matrix_overlay()
 		return
 	matrix_lab ext4 "$1" && matrix_top || return
 	mkdir "$LAB_MNT/lower" "$LAB_MNT/upper" "$LAB_MNT/work"
-	mount -t overlay overlay "$MATRIX_TOP" -o \
-		"lowerdir=$LAB_MNT/lower,upperdir=$LAB_MNT/upper,workdir=$LAB_MNT/work" ||
-		lab_fail "cannot mount overlay" || return
+	matrix_mount_overlay || return
 	MATRIX_TARGET=$MATRIX_TOP/target
 	[ "$2" != hidden ] || mount -t tmpfs hidden "$LAB_MNT/upper"
 }

@@ -28,10 +28,16 @@ memory_run()
 	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$MEMORY_GROUP" "$@"
 }
 
-# What is charged to it goes first, else the group outlives its directory.
+# The helper that a paced program started stays behind in it, and what is charged to it goes
+# first: else the group can not be removed.
 memory_remove()
 {
+	local pid
+
 	[ -n "$MEMORY_GROUP" ] || return 0
+	while read -r pid; do
+		echo "$pid" >"${MEMORY_GROUP%/*}/cgroup.procs" 2>/dev/null
+	done <"$MEMORY_GROUP/cgroup.procs"
 	echo 0 >"$MEMORY_GROUP/memory.force_empty" 2>/dev/null
 	lab_retry rmdir "$MEMORY_GROUP"
 	MEMORY_GROUP=

@@ -28,17 +28,17 @@ others_list()
 
 others_plain()
 {
-	arm_dd
+	arm_copy_big
 }
 
 others_writepace()
 {
-	arm_dd "$LAB_WRITEPACE"
+	arm_copy_big "$LAB_WRITEPACE"
 }
 
 others_nocache()
 {
-	arm_dd nocache
+	arm_copy_big nocache
 }
 
 others_pv_L()
@@ -48,7 +48,7 @@ others_pv_L()
 
 others_ionice_c3()
 {
-	arm_dd ionice -c3
+	arm_copy_big ionice -c3
 }
 
 others_rsync_bwlimit()
@@ -67,7 +67,7 @@ others_cgroup_throttle()
 	group=${lab_cap_file%/*}/writepace-lab.$$
 	mkdir "$group" && echo "$LAB_ID $((OTHERS_RATE * 9 / 10))" \
 		>"$group/blkio.throttle.write_bps_device" || return
-	arm_dd sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group"
+	arm_copy_big sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group"
 	echo "$LAB_ID 0" >"$group/blkio.throttle.write_bps_device"
 	lab_retry rmdir "$group"
 }
@@ -75,13 +75,13 @@ others_cgroup_throttle()
 # One second of the device.
 others_strict_limit()
 {
-	kernel_strict "$OTHERS_RATE" "$LAB_MNT" && arm_dd
+	kernel_strict "$OTHERS_RATE" "$LAB_MNT" && arm_copy_big
 }
 
 # Held until the device is removed: the sync is under it as well.
 others_vm_dirty_bytes()
 {
-	arm_dd
+	arm_copy_big
 }
 
 # others_before NAME, others_after NAME: in this shell, round the arm.

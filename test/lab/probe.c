@@ -23,6 +23,8 @@
 #define WRAP_BLOCKS 2048 /* the growing file starts again after 8 MiB */
 #define CREATE_BYTES 100
 #define LOG_BYTES 200
+#define CAMERA_BYTES 40000        /* 4 MB/s */
+#define RECORDER_BYTES (49 * 188) /* packets of a transport stream, 2 MB/s */
 
 struct probe;
 
@@ -47,7 +49,7 @@ struct probe {
 };
 
 static volatile sig_atomic_t stopped;
-static char block[BLOCK_BYTES];
+static char block[CAMERA_BYTES]; /* the most that is written at once */
 
 static void stop(int sig)
 {
@@ -141,6 +143,16 @@ static int step_log(struct probe *p)
 	return write_at(p->fd, LOG_BYTES, 0);
 }
 
+static int step_camera(struct probe *p)
+{
+	return write_at(p->fd, CAMERA_BYTES, 0);
+}
+
+static int step_recorder(struct probe *p)
+{
+	return write_at(p->fd, RECORDER_BYTES, 0);
+}
+
 static int step_create(struct probe *p)
 {
 	char name[32];
@@ -169,6 +181,10 @@ static const struct mode modes[] = {
 	{ "append", "4 KiB appended, no fsync, every 50 ms", 50000000, open_log,
 	  step_append },
 	{ "log", "200 B appended, no fsync, every 20 ms", 20000000, open_log, step_log },
+	{ "camera", "40 kB appended, no fsync, every 10 ms", 10000000, open_log,
+	  step_camera },
+	{ "recorder", "9 kB appended, no fsync, every 4.6 ms", 4606000, open_log,
+	  step_recorder },
 	{ "create", "a new file of 100 B in the directory PATH, every 50 ms", 50000000,
 	  open_dir, step_create },
 	{ "mapstore", "one byte stored to a shared mapping, every 5 ms", 5000000,
@@ -240,13 +256,23 @@ static long long percentile_us(const struct probe *p, size_t percent)
 	return rank ? p->samples_ns[rank - 1] / 1000 : 0;
 }
 
+static size_t within(const struct probe *p, int64_t limit_ns)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->sample_nr; i++)
+		nr += p->samples_ns[i] < limit_ns;
+	return nr;
+}
+
 static void report(struct probe *p)
 {
 	if (p->sample_nr)
 		qsort(p->samples_ns, p->sample_nr, sizeof(p->samples_ns[0]), by_value);
-	printf("n=%zu p50_us=%lld p99_us=%lld max_us=%lld stalled=%llu\n", p->sample_nr,
-	       percentile_us(p, 50), percentile_us(p, 99), percentile_us(p, 100),
-	       (unsigned long long)p->stalled_nr);
+	printf("n=%zu p50_us=%lld p99_us=%lld max_us=%lld stalled=%llu within_1ms=%zu\n",
+	       p->sample_nr, percentile_us(p, 50), percentile_us(p, 99),
+	       percentile_us(p, 100), (unsigned long long)p->stalled_nr,
+	       within(p, 1000000));
 }
 
 static int usage(void)

@@ -81,7 +81,7 @@ case_change()
 	local run way ways=("slower 41943040 4194304" "faster 4194304 41943040")
 
 	lab_require "$fs" || impossible "$LAB_WHY"
-	[ "$scope" = full ] || ways=("${ways[0]}")
+	[ "$scope" = full ] || { ways=("${ways[0]}") && ARM_CHANGE_S=11; }
 	for ((run = 1; run <= runs; run++)); do
 		for way in "${ways[@]}"; do
 			# shellcheck disable=SC2086

@@ -58,17 +58,18 @@ penalties_arm()
 
 case_penalties()
 {
-	local run test variant
+	local run test variant variants="plain off linear sqrt"
 
 	lab_require "$fs" || impossible "$LAB_WHY"
 	install_program fio fio || impossible "fio is not installed"
+	[ "$scope" = full ] || variants="plain off sqrt"
 	for ((run = 1; run <= runs; run++)); do
 		for test in write rewrite random-write mmap-write; do
 			wanted $test || continue
-			for variant in plain off linear sqrt; do
+			for variant in $variants; do
 				say "$test, run $run of $runs, $variant"
-				penalties_arm $test $variant || fail "$LAB_WHY"
-				row $variant "$run" ${test}_bps "${ARM[rate_bps]}"
+				penalties_arm $test "$variant" || fail "$LAB_WHY"
+				row "$variant" "$run" ${test}_bps "${ARM[rate_bps]}"
 			done
 		done
 	done
