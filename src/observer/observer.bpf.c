@@ -270,7 +270,9 @@ int BPF_PROG(completed, struct request *request, int error, unsigned int bytes)
 		return 0;
 	disk = disk_of(request);
 	if (disk)
-		on_completed(number_of(disk->major, disk->first_minor), bytes);
+		on_completed(number_of(BPF_CORE_READ(disk, major),
+				       BPF_CORE_READ(disk, first_minor)),
+			     bytes);
 	return 0;
 }
 
