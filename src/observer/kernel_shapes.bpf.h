@@ -110,6 +110,7 @@ struct files_struct {
 };
 
 struct task_struct {
+	int tgid; /* of the process */
 	struct files_struct *files;
 };
 

@@ -216,31 +216,37 @@ static __always_inline int learn_name(const struct backing_dev_info *bdi, uint32
 	return 0;
 }
 
-static __always_inline void begin_run(struct dirt_run *run,
-				      const struct address_space *mapping, uint32_t pid)
+static RUN_SELDOM int begin_run(struct dirt_run *run, const struct address_space *mapping,
+				uint32_t pid)
 {
-	const struct inode *inode = mapping->host;
-	const struct super_block *sb = inode->i_sb;
-	bool is_node = sb->s_magic == BDEV_MAGIC;
-	uint32_t device = device_of(sb, inode);
-	struct device_sums *sums = run_begin(
-		run, (uint64_t)sb, is_node ? (uint64_t)mapping : 0, pid, device);
+	const struct inode *inode = mapping ? mapping->host : 0;
+	const struct super_block *sb;
+	struct device_sums *sums;
+	uint32_t device;
+	bool is_node;
 
+	if (!run || !inode)
+		return 0;
+	sb = inode->i_sb;
+	is_node = sb->s_magic == BDEV_MAGIC;
+	device = device_of(sb, inode);
+	sums = run_begin(run, is_node ? (uint64_t)mapping : (uint64_t)sb, pid, device);
 	if (!sums || sums->named)
-		return;
+		return 0;
 	learn_name(is_node ? queue_of_node(inode) : sb->s_bdi, device);
 	sums->named = 1;
+	return 0;
 }
 
-/* Once a page: nothing is looked up here but this CPU's run. */
-static __always_inline int dirtied(const struct address_space *mapping, uint64_t bytes)
+/* Once a page: nothing is looked up here but this CPU's run, and no more asked than needed. */
+static __always_inline int dirtied(const struct address_space *mapping, uint32_t pid,
+				   uint64_t bytes)
 {
-	uint32_t pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32);
 	struct dirt_run *run;
 	uint32_t first = 0;
 
 	run = bpf_map_lookup_elem(&runs, &first);
-	if (!mapping || !run)
+	if (!run || !mapping)
 		return 0;
 	if (!run_goes_on(run, (uint64_t)mapping->host->i_sb, (uint64_t)mapping, pid))
 		begin_run(run, mapping, pid);
@@ -251,14 +257,16 @@ static __always_inline int dirtied(const struct address_space *mapping, uint64_t
 SEC("tp_btf/writeback_dirty_folio")
 int BPF_PROG(dirtied_folio, struct folio *folio, struct address_space *mapping)
 {
-	return dirtied(mapping, folio_bytes(folio));
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	return dirtied(mapping, (uint32_t)task->tgid, folio_bytes(folio));
 }
 
-/* 5.15 and before. */
+/* Before folios, and on some of those kernels there is no such short way to the task. */
 SEC("tp_btf/writeback_dirty_page")
 int BPF_PROG(dirtied_page, struct page *page, struct address_space *mapping)
 {
-	return dirtied(mapping, page_bytes);
+	return dirtied(mapping, (uint32_t)(bpf_get_current_pid_tgid() >> 32), page_bytes);
 }
 
 SEC("tp_btf/block_rq_complete")
