@@ -88,6 +88,28 @@ static inline void on_pause(uint32_t device, int64_t ticks, uint64_t tick_ns)
 	}
 }
 
+/* The newest of all CPUs counts. */
+static inline void on_rate(uint32_t device, uint64_t rate_bps, uint64_t now_ns)
+{
+	struct device_sums *sums = device_sums(device);
+
+	if (!sums)
+		return;
+	sums->rate_bps = rate_bps;
+	sums->rate_ns = now_ns;
+}
+
+/* The flusher was at a file and wrote @bytes of it. */
+static inline void on_visit(uint32_t device, int64_t bytes)
+{
+	struct device_sums *sums = bytes > 0 ? device_sums(device) : 0;
+
+	if (!sums)
+		return;
+	SUM_OWN(sums->visits, 1);
+	SUM_OWN(sums->visited_bytes, (uint64_t)bytes);
+}
+
 static inline void on_synced(uint32_t device, uint64_t span_ns)
 {
 	struct task_sums *task = task_sums(device);

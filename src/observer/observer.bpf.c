@@ -287,15 +287,18 @@ int BPF_PROG(completed, struct request *request, int error, unsigned int bytes)
 /* ----------------------------------------------------------------------- pauses -- */
 
 /* Dirtying comes before throttling, so the queue's name is known. */
-static __always_inline int paused(const struct bdi_writeback *wb, long ticks)
+static __always_inline const uint32_t *device_of_queue(const struct bdi_writeback *wb)
 {
 	struct bdi_name name = {};
-	uint32_t *device;
 
-	if (ticks <= 0)
-		return 0;
 	bpf_probe_read_kernel_str(name.text, sizeof(name.text), wb->bdi->dev_name);
-	device = bpf_map_lookup_elem(&names, &name);
+	return bpf_map_lookup_elem(&names, &name);
+}
+
+static __always_inline int paused(const struct bdi_writeback *wb, long ticks)
+{
+	const uint32_t *device = ticks > 0 ? device_of_queue(wb) : 0;
+
 	if (device)
 		on_pause(*device, ticks, tick_ns);
 	return 0;
@@ -318,27 +321,49 @@ int BPF_PROG(paused_12, struct bdi_writeback *wb, unsigned long limit,
 	return paused(wb, ticks);
 }
 
+SEC("tp_btf/bdi_dirty_ratelimit")
+int BPF_PROG(limited, struct bdi_writeback *wb)
+{
+	const uint32_t *device = device_of_queue(wb);
+
+	if (device)
+		on_rate(*device, wb->dirty_ratelimit * page_bytes, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("tp_btf/writeback_single_inode")
+int BPF_PROG(visited, struct inode *inode, struct writeback_control *control,
+	     unsigned long asked)
+{
+	long pages = (long)asked - control->nr_to_write;
+
+	on_visit(device_of(inode->i_sb, inode), pages * (long)page_bytes);
+	return 0;
+}
+
 /* ------------------------------------------------------------------------ syncs -- */
+
+static __always_inline uint32_t device_of_file(const struct file *file)
+{
+	const struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
+	const struct block_device *device = BPF_CORE_READ(sb, s_bdev);
+
+	if (!device)
+		return BPF_CORE_READ(sb, s_dev);
+	return number_of(BPF_CORE_READ(device, bd_disk, major),
+			 BPF_CORE_READ(device, bd_disk, first_minor));
+}
 
 static __always_inline uint32_t device_of_descriptor(uint32_t fd)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task();
 	const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	const struct super_block *sb;
 	const struct file *file = 0;
-	const struct inode *inode;
-	const struct block_device *device;
 
 	if (fd >= BPF_CORE_READ(table, max_fds))
 		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
-	inode = BPF_CORE_READ(file, f_inode);
-	sb = BPF_CORE_READ(inode, i_sb);
-	device = BPF_CORE_READ(sb, s_bdev);
-	if (!device)
-		return BPF_CORE_READ(sb, s_dev);
-	return number_of(BPF_CORE_READ(device, bd_disk, major),
-			 BPF_CORE_READ(device, bd_disk, first_minor));
+	return device_of_file(file);
 }
 
 static __always_inline int sync_begins(uint32_t device)
@@ -366,17 +391,18 @@ static __always_inline int sync_ends(void)
 	return 0;
 }
 
-/* ext4 alone tells of both ends. */
-SEC("tp_btf/ext4_sync_file_enter")
-int BPF_PROG(ext4_begins, struct file *file)
+/*
+ * ext4 alone tells of both ends. Why without BTF: ext4 may be a module, and a module's can be had
+ * from Linux 5.11 on and by the system's administrator alone.
+ */
+SEC("raw_tp/ext4_sync_file_enter")
+int ext4_begins(const struct bpf_raw_tracepoint_args *arguments)
 {
-	const struct inode *inode = file->f_inode;
-
-	return sync_begins(device_of(inode->i_sb, inode));
+	return sync_begins(device_of_file((const void *)arguments->args[0]));
 }
 
-SEC("tp_btf/ext4_sync_file_exit")
-int BPF_PROG(ext4_ends, struct inode *inode)
+SEC("raw_tp/ext4_sync_file_exit")
+int ext4_ends(const void *arguments)
 {
 	return sync_ends();
 }

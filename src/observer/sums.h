@@ -36,7 +36,11 @@ struct device_sums {
 	uint64_t completed_bytes; /* of writes that the device completed */
 	uint64_t pauses;          /* of the kernel's own throttling */
 	uint64_t paused_ns;
-	uint64_t named; /* its name is known */
+	uint64_t named;    /* its name is known */
+	uint64_t rate_bps; /* that the kernel lets each writer have */
+	uint64_t rate_ns;  /* when this CPU heard of it */
+	uint64_t visits;   /* of the flusher to a file of which it wrote something */
+	uint64_t visited_bytes;
 };
 
 struct task_key {

@@ -104,6 +104,7 @@ static void dirty(uint32_t device, uint64_t bytes)
 static int begin(void **state)
 {
 	(void)state;
+	on_cpu = 0;
 	memset(runs, 0, sizeof(runs));
 	memset(devices, 0, sizeof(devices));
 	memset(tasks, 0, sizeof(tasks));
@@ -207,6 +208,29 @@ TEST(only_pauses_with_a_length_count)
 	assert_int_equal(sum.paused_ns, ALL_TICKS * TICK_NS);
 	assert_int_equal(sums_of(OTHER_PID).pauses, OTHER_PAUSES);
 	assert_int_equal(sums_of(OTHER_PID).paused_ns, OTHER_TICKS * TICK_NS);
+}
+
+TEST(the_newest_rate_counts_whichever_cpu_heard_it)
+{
+	on_cpu = 1;
+	on_rate(7, WP_MIB(1), 10);
+	on_cpu = 0;
+	on_rate(7, WP_MIB(2), 30);
+	assert_int_equal(device_sum().rate_bps, WP_MIB(2));
+	on_cpu = 1;
+	on_rate(7, WP_MIB(3), 50);
+	assert_int_equal(device_sum().rate_bps, WP_MIB(3));
+}
+
+TEST(visits_without_a_write_do_not_count)
+{
+	on_visit(7, WP_MIB(4));
+	on_visit(7, 0);
+	on_visit(7, -4096);
+	on_cpu = 1;
+	on_visit(7, 4096);
+	assert_int_equal(device_sum().visits, 2);
+	assert_int_equal(device_sum().visited_bytes, WP_MIB(4) + 4096);
 }
 
 TEST(an_hour_does_not_drift)
@@ -536,6 +560,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sums_are_what_was_written, begin),
 		cmocka_unit_test_setup(only_pauses_with_a_length_count, begin),
+		cmocka_unit_test_setup(the_newest_rate_counts_whichever_cpu_heard_it,
+				       begin),
+		cmocka_unit_test_setup(visits_without_a_write_do_not_count, begin),
 		cmocka_unit_test_setup(an_hour_does_not_drift, begin),
 		cmocka_unit_test_setup(full_tables_lose_events_and_nothing_else, begin),
 		cmocka_unit_test_setup(a_run_goes_into_the_sums_when_another_begins,
