@@ -12,12 +12,11 @@
 #include <bpf/bpf_tracing.h>
 
 #include "observer/kernel_shapes.bpf.h"
+#include "observer/place.bpf.h"
 #include "observer/sums.h"
 
-#define BDEV_MAGIC 0x62646576 /* file system of block devices' own inodes */
 #define OP_MASK 0xff
 #define OP_WRITE 1
-#define MINOR_BITS 20
 
 #define SUM_SHARED(word, amount) __sync_fetch_and_add(&(word), amount)
 #define RUN_SELDOM __noinline
@@ -124,53 +123,7 @@ static struct task_sums *known_task_sums(uint32_t pid, uint32_t device)
 
 #include "observer/aggregate.bpf.h"
 
-/* --------------------------------------------------------------- kernel's shapes -- */
-
-static __always_inline uint32_t number_of(int major, int minor)
-{
-	return (uint32_t)major << MINOR_BITS | (uint32_t)minor;
-}
-
-/* A write to a block device itself: its inode sits beside the device. */
-static __always_inline const struct gendisk *disk_of_node(const struct inode *inode)
-{
-	const struct bdev_inode *node =
-		(const void *)((const char *)inode -
-			       bpf_core_field_offset(struct bdev_inode, vfs_inode));
-
-	return BPF_CORE_READ(node, bdev.bd_disk);
-}
-
-static __always_inline uint32_t device_of_node(const struct inode *inode)
-{
-	const struct gendisk *disk = disk_of_node(inode);
-
-	return number_of(BPF_CORE_READ(disk, major), BPF_CORE_READ(disk, first_minor));
-}
-
-static __always_inline const struct backing_dev_info *queue_of_node(
-	const struct inode *inode)
-{
-	const struct gendisk *disk = disk_of_node(inode);
-	const struct gendisk___5_15 *older = (const void *)disk;
-
-	if (bpf_core_field_exists(disk->bdi))
-		return BPF_CORE_READ(disk, bdi);
-	return BPF_CORE_READ(older, queue, backing_dev_info);
-}
-
-/* What has a writeback queue of its own: the disk, or what the file system is mounted as. */
-static __always_inline uint32_t device_of(const struct super_block *sb,
-					  const struct inode *inode)
-{
-	const struct block_device *device = sb->s_bdev;
-
-	if (sb->s_magic == BDEV_MAGIC)
-		return device_of_node(inode);
-	if (!device)
-		return sb->s_dev;
-	return number_of(device->bd_disk->major, device->bd_disk->first_minor);
-}
+/* ----------------------------------------------------------- dirtied, completed -- */
 
 static __always_inline uint64_t folio_bytes(const struct folio *folio)
 {
@@ -194,17 +147,6 @@ static __always_inline uint64_t folio_bytes(const struct folio *folio)
 		return page_bytes << ordered->_folio_order;
 	return page_bytes << (folio->_flags_1 & 0xff);
 }
-
-static __always_inline const struct gendisk *disk_of(const struct request *request)
-{
-	const struct request___5_16 *older = (const void *)request;
-
-	if (bpf_core_field_exists(older->rq_disk))
-		return BPF_CORE_READ(older, rq_disk);
-	return request->q->disk;
-}
-
-/* ----------------------------------------------------------- dirtied, completed -- */
 
 /* Once for each device and CPU. */
 static __always_inline int learn_name(const struct backing_dev_info *bdi, uint32_t device)
@@ -278,9 +220,7 @@ int BPF_PROG(completed, struct request *request, int error, unsigned int bytes)
 		return 0;
 	disk = disk_of(request);
 	if (disk)
-		on_completed(number_of(BPF_CORE_READ(disk, major),
-				       BPF_CORE_READ(disk, first_minor)),
-			     bytes);
+		on_completed(number_of(disk), bytes);
 	return 0;
 }
 
@@ -342,17 +282,6 @@ int BPF_PROG(visited, struct inode *inode, struct writeback_control *control,
 }
 
 /* ------------------------------------------------------------------------ syncs -- */
-
-static __always_inline uint32_t device_of_file(const struct file *file)
-{
-	const struct super_block *sb = BPF_CORE_READ(file, f_inode, i_sb);
-	const struct block_device *device = BPF_CORE_READ(sb, s_bdev);
-
-	if (!device)
-		return BPF_CORE_READ(sb, s_dev);
-	return number_of(BPF_CORE_READ(device, bd_disk, major),
-			 BPF_CORE_READ(device, bd_disk, first_minor));
-}
 
 static __always_inline uint32_t device_of_descriptor(uint32_t fd)
 {
