@@ -19,7 +19,7 @@
 
 #define WP_PUBLISHED_FOLDER "/run/writepace"
 #define WP_PUBLISHED_MAGIC UINT64_C(0x5c1e9f3b7a6d2084) /* chosen at random once */
-#define WP_PUBLISHED_VERSION 1u
+#define WP_PUBLISHED_VERSION 2u
 #define WP_PUBLISHED_DEVICES 256u
 #define WP_PUBLISHED_TASKS 4096u
 #define WP_PUBLISHED_FRESH_NS UINT64_C(2000000000) /* older is not used */
@@ -53,6 +53,10 @@ struct wp_published_device {
 	uint64_t pauses;            /* of the kernel's own throttling, since start_ns */
 	uint64_t paused_ns;
 	uint64_t flags;
+	uint64_t
+		rate_bps; /* that the kernel last let each writer have, 0 = it held up nobody */
+	uint64_t visits;        /* of the flusher to a file of which it wrote something */
+	uint64_t visited_bytes; /* what it wrote then */
 };
 
 #define WP_PUBLISHED_QUEUE 1u /* its writeback queue's counts were readable */
@@ -72,7 +76,7 @@ struct wp_published_task {
 
 _Static_assert(sizeof(struct wp_published_head) == 64, "layout");
 _Static_assert(sizeof(struct wp_published_set) == 64, "layout");
-_Static_assert(sizeof(struct wp_published_device) == 64, "layout");
+_Static_assert(sizeof(struct wp_published_device) == 88, "layout");
 _Static_assert(sizeof(struct wp_published_task) == 72, "layout");
 
 #endif

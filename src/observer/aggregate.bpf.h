@@ -16,12 +16,11 @@
 
 #define SUM_OWN(word, amount) ((word) += (amount))
 
-/* A page of @mapping in @place. Once a page: what can be left out here is. */
-static inline bool run_goes_on(const struct dirt_run *run, uint64_t place,
-			       uint64_t mapping, uint32_t pid)
+/* A page of @mapping in the file system @sb. Once a page: what can be left out here is. */
+static inline bool run_goes_on(const struct dirt_run *run, uint64_t sb, uint64_t mapping,
+			       uint32_t pid)
 {
-	return run->place == place && run->pid == pid &&
-	       (!run->node || run->node == mapping);
+	return run->pid == pid && (run->place == sb || run->place == mapping);
 }
 
 static RUN_SELDOM void run_end(struct dirt_run *run)
@@ -43,14 +42,13 @@ static RUN_SELDOM void run_end(struct dirt_run *run)
 
 /* The caller's begins. Returns the device's sums. */
 static inline struct device_sums *run_begin(struct dirt_run *run, uint64_t place,
-					    uint64_t node, uint32_t pid, uint32_t device)
+					    uint32_t pid, uint32_t device)
 {
 	struct device_sums *sums = device_sums(device);
 
 	run_end(run);
 	task_sums(device);
 	run->place = place;
-	run->node = node;
 	run->pid = pid;
 	run->device = device;
 	return sums;
@@ -59,8 +57,6 @@ static inline struct device_sums *run_begin(struct dirt_run *run, uint64_t place
 static inline void on_dirtied(struct dirt_run *run, uint64_t bytes)
 {
 	SUM_OWN(run->bytes, bytes);
-	if (run->bytes >= SUMS_RUN_BYTES)
-		run_end(run);
 }
 
 /* Why no task: whoever runs when a device is done has nothing to do with it. */
@@ -90,6 +86,28 @@ static inline void on_pause(uint32_t device, int64_t ticks, uint64_t tick_ns)
 		SUM_SHARED(task->pauses, 1);
 		SUM_SHARED(task->paused_ns, (uint64_t)ticks * tick_ns);
 	}
+}
+
+/* The newest of all CPUs counts. */
+static inline void on_rate(uint32_t device, uint64_t rate_bps, uint64_t now_ns)
+{
+	struct device_sums *sums = device_sums(device);
+
+	if (!sums)
+		return;
+	sums->rate_bps = rate_bps;
+	sums->rate_ns = now_ns;
+}
+
+/* The flusher was at a file and wrote @bytes of it. */
+static inline void on_visit(uint32_t device, int64_t bytes)
+{
+	struct device_sums *sums = bytes > 0 ? device_sums(device) : 0;
+
+	if (!sums)
+		return;
+	SUM_OWN(sums->visits, 1);
+	SUM_OWN(sums->visited_bytes, (uint64_t)bytes);
 }
 
 static inline void on_synced(uint32_t device, uint64_t span_ns)

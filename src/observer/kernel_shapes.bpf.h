@@ -94,6 +94,11 @@ struct request___5_16 {
 
 struct bdi_writeback {
 	struct backing_dev_info *bdi;
+	unsigned long dirty_ratelimit; /* pages a second */
+};
+
+struct writeback_control {
+	long nr_to_write; /* that are left to write */
 };
 
 struct file {
@@ -110,6 +115,7 @@ struct files_struct {
 };
 
 struct task_struct {
+	int tgid; /* of the process */
 	struct files_struct *files;
 };
 

@@ -27,28 +27,32 @@ struct wish {
 	const char *program;
 	enum when when;
 	const char *event;  /* of the kernel's, NULL = of tracefs */
-	const char *module; /* that may have it, NULL = none */
+	bool by_name;       /* may be a module's: it is there if it can be attached to */
 	unsigned arguments; /* 0 = any number */
 	/* said when no program of that event can run; NULL = another may */
 	const char *without;
 };
 
 static const struct wish wishes[] = {
-	{ "dirtied_page", ALWAYS, "writeback_dirty_page", NULL, 0, NULL },
-	{ "dirtied_folio", ALWAYS, "writeback_dirty_folio", NULL, 0,
+	{ "dirtied_page", ALWAYS, "writeback_dirty_page", false, 0, NULL },
+	{ "dirtied_folio", ALWAYS, "writeback_dirty_folio", false, 0,
 	  "dirtied bytes are not seen" },
-	{ "completed", ALWAYS, "block_rq_complete", NULL, 0,
+	{ "completed", ALWAYS, "block_rq_complete", false, 0,
 	  "completed bytes are not seen" },
-	{ "paused_12", ALWAYS, "balance_dirty_pages", NULL, 12, NULL },
-	{ "paused_8", ALWAYS, "balance_dirty_pages", NULL, 8,
+	{ "paused_12", ALWAYS, "balance_dirty_pages", false, 12, NULL },
+	{ "paused_8", ALWAYS, "balance_dirty_pages", false, 8,
 	  "the kernel's pauses are not seen" },
-	{ "ext4_begins", UNLESS_ALL_SYNCS, "ext4_sync_file_enter", "ext4", 0,
+	{ "limited", ALWAYS, "bdi_dirty_ratelimit", false, 0,
+	  "the rate that the kernel holds writers to is not seen" },
+	{ "visited", ALWAYS, "writeback_single_inode", false, 0,
+	  "how much of a file is written at a time is not seen" },
+	{ "ext4_begins", UNLESS_ALL_SYNCS, "ext4_sync_file_enter", true, 0,
 	  "waits in fsync are seen with --syncs only" },
-	{ "ext4_ends", UNLESS_ALL_SYNCS, "ext4_sync_file_exit", "ext4", 0, NULL },
-	{ "fsync_begins", FOR_ALL_SYNCS, NULL, NULL, 0, NULL },
-	{ "fsync_ends", FOR_ALL_SYNCS, NULL, NULL, 0, NULL },
-	{ "fdatasync_begins", FOR_ALL_SYNCS, NULL, NULL, 0, NULL },
-	{ "fdatasync_ends", FOR_ALL_SYNCS, NULL, NULL, 0, NULL },
+	{ "ext4_ends", UNLESS_ALL_SYNCS, "ext4_sync_file_exit", true, 0, NULL },
+	{ "fsync_begins", FOR_ALL_SYNCS, NULL, false, 0, NULL },
+	{ "fsync_ends", FOR_ALL_SYNCS, NULL, false, 0, NULL },
+	{ "fdatasync_begins", FOR_ALL_SYNCS, NULL, false, 0, NULL },
+	{ "fdatasync_ends", FOR_ALL_SYNCS, NULL, false, 0, NULL },
 };
 
 /* ------------------------------------------------------------------ this kernel -- */
@@ -89,39 +93,30 @@ static bool has_tracefs(void)
 	       !access("/sys/kernel/debug/tracing/events", R_OK);
 }
 
-/* The same, in the kernel or in a module of it that is loaded. */
-static unsigned find_event(const struct wish *wish, struct btf *btf)
-{
-	unsigned arguments = event_arguments(btf, wish->event);
-	struct btf *module;
-
-	if (arguments || !wish->module)
-		return arguments;
-	module = btf__load_module_btf(wish->module, btf);
-	if (!module)
-		return 0;
-	arguments = event_arguments(module, wish->event);
-	btf__free(module);
-	return arguments;
-}
-
 static bool is_wanted(const struct wish *wish, bool all_syncs)
 {
 	return wish->when == ALWAYS || (wish->when == FOR_ALL_SYNCS) == all_syncs;
 }
 
-static bool can_run(const struct wish *wish, struct btf *btf, bool tracefs)
+static bool can_run(const struct wish *wish, const struct btf *btf, bool tracefs)
 {
 	unsigned arguments;
 
 	if (!wish->event)
 		return tracefs;
-	arguments = find_event(wish, btf);
+	if (wish->by_name)
+		return true;
+	arguments = event_arguments(btf, wish->event);
 	return arguments && (!wish->arguments || arguments == wish->arguments);
 }
 
+static void say_missing(const struct wish *wish)
+{
+	tell("this kernel has no event %s: %s", wish->event, wish->without);
+}
+
 /* Decided once, before anything is loaded. How many programs are left, syncs' apart. */
-static unsigned choose_programs(struct bpf_object *object, struct btf *btf,
+static unsigned choose_programs(struct bpf_object *object, const struct btf *btf,
 				bool all_syncs)
 {
 	bool tracefs = all_syncs && has_tracefs();
@@ -144,8 +139,7 @@ static unsigned choose_programs(struct bpf_object *object, struct btf *btf,
 		/* Why the first letters: the two programs of one kind of event share them. */
 		if (wanted && wish->without &&
 		    !(seen && !strncmp(seen, wish->program, 6)))
-			tell("this kernel has no event %s: %s", wish->event,
-			     wish->without);
+			say_missing(wish);
 	}
 	return count;
 }
@@ -185,6 +179,24 @@ static bool say_why_not(int error)
 	return false;
 }
 
+/* Which of them can do without, with a line said. */
+static bool is_dispensable(const struct bpf_program *program, int error)
+{
+	const char *name = bpf_program__name(program);
+
+	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+		const struct wish *wish = &wishes[i];
+
+		if (strcmp(wish->program, name) || !wish->by_name || error != ENOENT)
+			continue;
+		if (wish->without)
+			say_missing(wish);
+		return true;
+	}
+	tell("cannot attach %s: %s", name, strerror(error));
+	return bpf_program__type(program) == BPF_PROG_TYPE_TRACEPOINT;
+}
+
 static bool attach(struct bpf_object *object)
 {
 	struct bpf_program *program;
@@ -193,8 +205,7 @@ static bool attach(struct bpf_object *object)
 	{
 		if (!bpf_program__autoload(program) || bpf_program__attach(program))
 			continue;
-		tell("cannot attach %s: %s", bpf_program__name(program), strerror(errno));
-		if (bpf_program__type(program) != BPF_PROG_TYPE_TRACEPOINT)
+		if (!is_dispensable(program, errno))
 			return false;
 	}
 	return true;
@@ -238,7 +249,7 @@ static bool check_kernel(void)
 	return true;
 }
 
-static bool load(struct loaded *loaded, struct btf *btf, bool all_syncs)
+static bool load(struct loaded *loaded, const struct btf *btf, bool all_syncs)
 {
 	int error;
 

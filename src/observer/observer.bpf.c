@@ -12,12 +12,11 @@
 #include <bpf/bpf_tracing.h>
 
 #include "observer/kernel_shapes.bpf.h"
+#include "observer/place.bpf.h"
 #include "observer/sums.h"
 
-#define BDEV_MAGIC 0x62646576 /* file system of block devices' own inodes */
 #define OP_MASK 0xff
 #define OP_WRITE 1
-#define MINOR_BITS 20
 
 #define SUM_SHARED(word, amount) __sync_fetch_and_add(&(word), amount)
 #define RUN_SELDOM __noinline
@@ -124,53 +123,7 @@ static struct task_sums *known_task_sums(uint32_t pid, uint32_t device)
 
 #include "observer/aggregate.bpf.h"
 
-/* --------------------------------------------------------------- kernel's shapes -- */
-
-static __always_inline uint32_t number_of(int major, int minor)
-{
-	return (uint32_t)major << MINOR_BITS | (uint32_t)minor;
-}
-
-/* A write to a block device itself: its inode sits beside the device. */
-static __always_inline const struct gendisk *disk_of_node(const struct inode *inode)
-{
-	const struct bdev_inode *node =
-		(const void *)((const char *)inode -
-			       bpf_core_field_offset(struct bdev_inode, vfs_inode));
-
-	return BPF_CORE_READ(node, bdev.bd_disk);
-}
-
-static __always_inline uint32_t device_of_node(const struct inode *inode)
-{
-	const struct gendisk *disk = disk_of_node(inode);
-
-	return number_of(BPF_CORE_READ(disk, major), BPF_CORE_READ(disk, first_minor));
-}
-
-static __always_inline const struct backing_dev_info *queue_of_node(
-	const struct inode *inode)
-{
-	const struct gendisk *disk = disk_of_node(inode);
-	const struct gendisk___5_15 *older = (const void *)disk;
-
-	if (bpf_core_field_exists(disk->bdi))
-		return BPF_CORE_READ(disk, bdi);
-	return BPF_CORE_READ(older, queue, backing_dev_info);
-}
-
-/* What has a writeback queue of its own: the disk, or what the file system is mounted as. */
-static __always_inline uint32_t device_of(const struct super_block *sb,
-					  const struct inode *inode)
-{
-	const struct block_device *device = sb->s_bdev;
-
-	if (sb->s_magic == BDEV_MAGIC)
-		return device_of_node(inode);
-	if (!device)
-		return sb->s_dev;
-	return number_of(device->bd_disk->major, device->bd_disk->first_minor);
-}
+/* ----------------------------------------------------------- dirtied, completed -- */
 
 static __always_inline uint64_t folio_bytes(const struct folio *folio)
 {
@@ -195,17 +148,6 @@ static __always_inline uint64_t folio_bytes(const struct folio *folio)
 	return page_bytes << (folio->_flags_1 & 0xff);
 }
 
-static __always_inline const struct gendisk *disk_of(const struct request *request)
-{
-	const struct request___5_16 *older = (const void *)request;
-
-	if (bpf_core_field_exists(older->rq_disk))
-		return BPF_CORE_READ(older, rq_disk);
-	return request->q->disk;
-}
-
-/* ----------------------------------------------------------- dirtied, completed -- */
-
 /* Once for each device and CPU. */
 static __always_inline int learn_name(const struct backing_dev_info *bdi, uint32_t device)
 {
@@ -216,31 +158,37 @@ static __always_inline int learn_name(const struct backing_dev_info *bdi, uint32
 	return 0;
 }
 
-static __always_inline void begin_run(struct dirt_run *run,
-				      const struct address_space *mapping, uint32_t pid)
+static RUN_SELDOM int begin_run(struct dirt_run *run, const struct address_space *mapping,
+				uint32_t pid)
 {
-	const struct inode *inode = mapping->host;
-	const struct super_block *sb = inode->i_sb;
-	bool is_node = sb->s_magic == BDEV_MAGIC;
-	uint32_t device = device_of(sb, inode);
-	struct device_sums *sums = run_begin(
-		run, (uint64_t)sb, is_node ? (uint64_t)mapping : 0, pid, device);
+	const struct inode *inode = mapping ? mapping->host : 0;
+	const struct super_block *sb;
+	struct device_sums *sums;
+	uint32_t device;
+	bool is_node;
 
+	if (!run || !inode)
+		return 0;
+	sb = inode->i_sb;
+	is_node = sb->s_magic == BDEV_MAGIC;
+	device = device_of(sb, inode);
+	sums = run_begin(run, is_node ? (uint64_t)mapping : (uint64_t)sb, pid, device);
 	if (!sums || sums->named)
-		return;
+		return 0;
 	learn_name(is_node ? queue_of_node(inode) : sb->s_bdi, device);
 	sums->named = 1;
+	return 0;
 }
 
-/* Once a page: nothing is looked up here but this CPU's run. */
-static __always_inline int dirtied(const struct address_space *mapping, uint64_t bytes)
+/* Once a page: nothing is looked up here but this CPU's run, and no more asked than needed. */
+static __always_inline int dirtied(const struct address_space *mapping, uint32_t pid,
+				   uint64_t bytes)
 {
-	uint32_t pid = (uint32_t)(bpf_get_current_pid_tgid() >> 32);
 	struct dirt_run *run;
 	uint32_t first = 0;
 
 	run = bpf_map_lookup_elem(&runs, &first);
-	if (!mapping || !run)
+	if (!run || !mapping)
 		return 0;
 	if (!run_goes_on(run, (uint64_t)mapping->host->i_sb, (uint64_t)mapping, pid))
 		begin_run(run, mapping, pid);
@@ -251,14 +199,16 @@ static __always_inline int dirtied(const struct address_space *mapping, uint64_t
 SEC("tp_btf/writeback_dirty_folio")
 int BPF_PROG(dirtied_folio, struct folio *folio, struct address_space *mapping)
 {
-	return dirtied(mapping, folio_bytes(folio));
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	return dirtied(mapping, (uint32_t)task->tgid, folio_bytes(folio));
 }
 
-/* 5.15 and before. */
+/* Before folios, and on some of those kernels there is no such short way to the task. */
 SEC("tp_btf/writeback_dirty_page")
 int BPF_PROG(dirtied_page, struct page *page, struct address_space *mapping)
 {
-	return dirtied(mapping, page_bytes);
+	return dirtied(mapping, (uint32_t)(bpf_get_current_pid_tgid() >> 32), page_bytes);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -270,22 +220,25 @@ int BPF_PROG(completed, struct request *request, int error, unsigned int bytes)
 		return 0;
 	disk = disk_of(request);
 	if (disk)
-		on_completed(number_of(disk->major, disk->first_minor), bytes);
+		on_completed(number_of(disk), bytes);
 	return 0;
 }
 
 /* ----------------------------------------------------------------------- pauses -- */
 
 /* Dirtying comes before throttling, so the queue's name is known. */
-static __always_inline int paused(const struct bdi_writeback *wb, long ticks)
+static __always_inline const uint32_t *device_of_queue(const struct bdi_writeback *wb)
 {
 	struct bdi_name name = {};
-	uint32_t *device;
 
-	if (ticks <= 0)
-		return 0;
 	bpf_probe_read_kernel_str(name.text, sizeof(name.text), wb->bdi->dev_name);
-	device = bpf_map_lookup_elem(&names, &name);
+	return bpf_map_lookup_elem(&names, &name);
+}
+
+static __always_inline int paused(const struct bdi_writeback *wb, long ticks)
+{
+	const uint32_t *device = ticks > 0 ? device_of_queue(wb) : 0;
+
 	if (device)
 		on_pause(*device, ticks, tick_ns);
 	return 0;
@@ -308,27 +261,38 @@ int BPF_PROG(paused_12, struct bdi_writeback *wb, unsigned long limit,
 	return paused(wb, ticks);
 }
 
+SEC("tp_btf/bdi_dirty_ratelimit")
+int BPF_PROG(limited, struct bdi_writeback *wb)
+{
+	const uint32_t *device = device_of_queue(wb);
+
+	if (device)
+		on_rate(*device, wb->dirty_ratelimit * page_bytes, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("tp_btf/writeback_single_inode")
+int BPF_PROG(visited, struct inode *inode, struct writeback_control *control,
+	     unsigned long asked)
+{
+	long pages = (long)asked - control->nr_to_write;
+
+	on_visit(device_of(inode->i_sb, inode), pages * (long)page_bytes);
+	return 0;
+}
+
 /* ------------------------------------------------------------------------ syncs -- */
 
 static __always_inline uint32_t device_of_descriptor(uint32_t fd)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task();
 	const struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	const struct super_block *sb;
 	const struct file *file = 0;
-	const struct inode *inode;
-	const struct block_device *device;
 
 	if (fd >= BPF_CORE_READ(table, max_fds))
 		return 0;
 	bpf_probe_read_kernel(&file, sizeof(file), BPF_CORE_READ(table, fd) + fd);
-	inode = BPF_CORE_READ(file, f_inode);
-	sb = BPF_CORE_READ(inode, i_sb);
-	device = BPF_CORE_READ(sb, s_bdev);
-	if (!device)
-		return BPF_CORE_READ(sb, s_dev);
-	return number_of(BPF_CORE_READ(device, bd_disk, major),
-			 BPF_CORE_READ(device, bd_disk, first_minor));
+	return device_of_file(file);
 }
 
 static __always_inline int sync_begins(uint32_t device)
@@ -356,17 +320,18 @@ static __always_inline int sync_ends(void)
 	return 0;
 }
 
-/* ext4 alone tells of both ends. */
-SEC("tp_btf/ext4_sync_file_enter")
-int BPF_PROG(ext4_begins, struct file *file)
+/*
+ * ext4 alone tells of both ends. Why without BTF: ext4 may be a module, and a module's can be had
+ * from Linux 5.11 on and by the system's administrator alone.
+ */
+SEC("raw_tp/ext4_sync_file_enter")
+int ext4_begins(const struct bpf_raw_tracepoint_args *arguments)
 {
-	const struct inode *inode = file->f_inode;
-
-	return sync_begins(device_of(inode->i_sb, inode));
+	return sync_begins(device_of_file((const void *)arguments->args[0]));
 }
 
-SEC("tp_btf/ext4_sync_file_exit")
-int BPF_PROG(ext4_ends, struct inode *inode)
+SEC("raw_tp/ext4_sync_file_exit")
+int ext4_ends(const void *arguments)
 {
 	return sync_ends();
 }

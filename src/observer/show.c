@@ -15,16 +15,27 @@ static struct wp_published_task tasks[WP_PUBLISHED_TASKS];
 
 /* --------------------------------------------------------------------- devices -- */
 
+static void show_known(bool known, uint64_t value)
+{
+	if (known)
+		printf(" %15" PRIu64, value);
+	else
+		printf(" %15s", "-");
+}
+
 static void show_row(const char *name, const struct wp_published_device *device)
 {
+	bool has_queue = device->flags & WP_PUBLISHED_QUEUE;
+
 	printf("%-10s %15" PRIu64 " %15" PRIu64, name, device->dirtied_bytes,
 	       device->completed_bytes);
-	if (device->flags & WP_PUBLISHED_QUEUE)
-		printf(" %15" PRIu64 " %15" PRIu64, device->inflight_bytes,
-		       device->outstanding_bytes);
-	else
-		printf(" %15s %15s", "-", "-");
-	printf(" %10.3f\n", (double)device->paused_ns / 1e9);
+	show_known(has_queue, device->inflight_bytes);
+	show_known(has_queue, device->outstanding_bytes);
+	printf(" %10.3f", (double)device->paused_ns / 1e9);
+	show_known(device->rate_bps != 0, device->rate_bps);
+	show_known(device->visits != 0,
+		   device->visits ? device->visited_bytes / device->visits : 0);
+	printf("\n");
 }
 
 static void show_device(const struct wp_published_device *device, bool json, bool first)
@@ -46,8 +57,15 @@ static void show_device(const struct wp_published_device *device, bool json, boo
 		       device->inflight_bytes, device->outstanding_bytes);
 	else
 		printf("null,\"outstanding_bytes\":null");
-	printf(",\"kernel_pauses\":%" PRIu64 ",\"kernel_paused_ns\":%" PRIu64 "}",
+	printf(",\"kernel_pauses\":%" PRIu64 ",\"kernel_paused_ns\":%" PRIu64
+	       ",\"kernel_rate_bps\":",
 	       device->pauses, device->paused_ns);
+	if (device->rate_bps)
+		printf("%" PRIu64, device->rate_bps);
+	else
+		printf("null");
+	printf(",\"writebacks\":%" PRIu64 ",\"writeback_bytes\":%" PRIu64 "}",
+	       device->visits, device->visited_bytes);
 }
 
 static void show_devices(const struct wp_published_set *set, bool json)
@@ -55,8 +73,9 @@ static void show_devices(const struct wp_published_set *set, bool json)
 	if (json)
 		printf("{\"lost_events\":%" PRIu64 ",\"devices\":[", set->lost);
 	else
-		printf("%-10s %15s %15s %15s %15s %10s\n", "DEVICE", "DIRTIED",
-		       "COMPLETED", "IN FLIGHT", "OUTSTANDING", "PAUSED s");
+		printf("%-10s %15s %15s %15s %15s %10s %15s %15s\n", "DEVICE", "DIRTIED",
+		       "COMPLETED", "IN FLIGHT", "OUTSTANDING", "PAUSED s", "RATE/s",
+		       "AT A TIME");
 	for (uint64_t i = 0; i < set->entries; i++)
 		show_device(&devices[i], json, i == 0);
 }

@@ -19,12 +19,19 @@ struct wp_published_device sum_device(uint32_t device, const struct device_sums 
 				      unsigned cpus)
 {
 	struct wp_published_device sum = { .number = sum_number(device) };
+	uint64_t newest_ns = 0;
 
 	for (unsigned cpu = 0; cpu < cpus; cpu++) {
 		sum.dirtied_bytes += per_cpu[cpu].dirtied_bytes;
 		sum.completed_bytes += per_cpu[cpu].completed_bytes;
 		sum.pauses += per_cpu[cpu].pauses;
 		sum.paused_ns += per_cpu[cpu].paused_ns;
+		sum.visits += per_cpu[cpu].visits;
+		sum.visited_bytes += per_cpu[cpu].visited_bytes;
+		if (per_cpu[cpu].rate_ns <= newest_ns)
+			continue;
+		newest_ns = per_cpu[cpu].rate_ns;
+		sum.rate_bps = per_cpu[cpu].rate_bps;
 	}
 	return sum;
 }

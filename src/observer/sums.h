@@ -14,16 +14,16 @@
 #define SUMS_NAME_BYTES 16
 #define SUMS_BDI_BYTES 32
 
-#define SUMS_RUN_BYTES (1u << 20)
-
 /*
  * One for each CPU: what one process dirtied on one device, event after event, not yet in the
  * sums. Why: the sums are looked up once a run, not once a page.
  */
 struct dirt_run {
-	uint64_t place; /* address of the file system, 0 = there was no run yet */
-	uint64_t
-		node; /* of the mapping of a block device that is written to itself, else 0 */
+	/*
+	 * Address of the file system, or of a block device's mapping where that is written to
+	 * itself; 0 = there was no run yet.
+	 */
+	uint64_t place;
 	uint32_t pid; /* of the process */
 	uint32_t device;
 	uint64_t bytes;
@@ -36,7 +36,11 @@ struct device_sums {
 	uint64_t completed_bytes; /* of writes that the device completed */
 	uint64_t pauses;          /* of the kernel's own throttling */
 	uint64_t paused_ns;
-	uint64_t named; /* its name is known */
+	uint64_t named;    /* its name is known */
+	uint64_t rate_bps; /* that the kernel lets each writer have */
+	uint64_t rate_ns;  /* when this CPU heard of it */
+	uint64_t visits;   /* of the flusher to a file of which it wrote something */
+	uint64_t visited_bytes;
 };
 
 struct task_key {

@@ -143,6 +143,24 @@ counts()
 	lab_remove || bail_out "$LAB_WHY"
 }
 
+# What is left to the flusher.
+flushed()
+{
+	local bytes
+
+	lab_make ext4 320 $RATE || bail_out "$LAB_WHY"
+	lab_run sync -f "$LAB_MNT"
+	lab_run sleep 0.4
+	bytes=$(value "$LAB_ID" writeback_bytes)
+	lab_run dd if=/dev/zero of="$LAB_MNT/data" bs=64k count=256 status=none
+	lab_run sync -f "$LAB_MNT"
+	lab_run sleep 0.4
+	bytes=$(($(value "$LAB_ID" writeback_bytes) - bytes))
+	compare "the flusher wrote" "$bytes" ge 16777216
+	compare "the same" "$bytes" le 17825792
+	lab_remove || bail_out "$LAB_WHY"
+}
+
 in_flight()
 {
 	local most=0 now writer_pid
@@ -343,6 +361,22 @@ lines()
 		skip "a root that may not" "no setpriv"
 	fi
 	folder=$LAB_TMP/observed
+}
+
+# Its unit as systemd reads it: kernels.sh starts it.
+unit()
+{
+	local unit=$LAB_TMP/writepace-observer.service
+
+	if ! systemd-analyze security --help 2>/dev/null | grep -q -- --offline; then
+		skip "its unit" "no systemd-analyze that can"
+		return
+	fi
+	sed "s,^ExecStart=[^ ]*,ExecStart=$observer," "$lab_build/writepace-observer.service" \
+		>"$unit"
+	is "its unit is a good one" "$(systemd-analyze verify "$unit" 2>&1)" ""
+	systemd-analyze security --offline=true --threshold=20 "$unit" >/dev/null 2>&1
+	is "it may do little" "$?" 0
 }
 
 # Whoever started it is told: a socket as systemd has it.

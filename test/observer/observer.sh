@@ -11,10 +11,12 @@ begin
 is "a kernel like this one: nothing is missing" "$(cat "$said")" ""
 counts ext4
 block_device
+flushed
 places
 blames
 restart
 ends
 lines
 notify
+unit
 done_testing

@@ -87,6 +87,8 @@ static struct task_sums *known_task_sums(uint32_t pid, uint32_t device)
 
 #include "observer/aggregate.bpf.h"
 
+#define NO_MAPPING UINT64_MAX
+
 static struct dirt_run runs[CPUS];
 
 /* As the program does: a file system for each device. */
@@ -94,14 +96,15 @@ static void dirty(uint32_t device, uint64_t bytes)
 {
 	struct dirt_run *run = &runs[on_cpu];
 
-	if (!run_goes_on(run, device, 0, current_pid))
-		run_begin(run, device, 0, current_pid, device);
+	if (!run_goes_on(run, device, NO_MAPPING, current_pid))
+		run_begin(run, device, current_pid, device);
 	on_dirtied(run, bytes);
 }
 
 static int begin(void **state)
 {
 	(void)state;
+	on_cpu = 0;
 	memset(runs, 0, sizeof(runs));
 	memset(devices, 0, sizeof(devices));
 	memset(tasks, 0, sizeof(tasks));
@@ -207,6 +210,29 @@ TEST(only_pauses_with_a_length_count)
 	assert_int_equal(sums_of(OTHER_PID).paused_ns, OTHER_TICKS * TICK_NS);
 }
 
+TEST(the_newest_rate_counts_whichever_cpu_heard_it)
+{
+	on_cpu = 1;
+	on_rate(7, WP_MIB(1), 10);
+	on_cpu = 0;
+	on_rate(7, WP_MIB(2), 30);
+	assert_int_equal(device_sum().rate_bps, WP_MIB(2));
+	on_cpu = 1;
+	on_rate(7, WP_MIB(3), 50);
+	assert_int_equal(device_sum().rate_bps, WP_MIB(3));
+}
+
+TEST(visits_without_a_write_do_not_count)
+{
+	on_visit(7, WP_MIB(4));
+	on_visit(7, 0);
+	on_visit(7, -4096);
+	on_cpu = 1;
+	on_visit(7, 4096);
+	assert_int_equal(device_sum().visits, 2);
+	assert_int_equal(device_sum().visited_bytes, WP_MIB(4) + 4096);
+}
+
 TEST(an_hour_does_not_drift)
 {
 	struct wp_published_device sum;
@@ -235,21 +261,33 @@ TEST(full_tables_lose_events_and_nothing_else)
 }
 
 /* The one that goes on is no less there: a reader adds both. */
-TEST(a_run_goes_into_the_sums_when_it_is_long_or_another_begins)
+TEST(a_run_goes_into_the_sums_when_another_begins)
 {
 	current_pid = 1;
 	dirty(7, 4096);
+	dirty(7, WP_MIB(9));
 	assert_int_equal(devices[0].cpus[on_cpu].dirtied_bytes, 0);
-	assert_int_equal(device_sum().dirtied_bytes, 4096);
-	dirty(7, SUMS_RUN_BYTES);
-	assert_int_equal(devices[0].cpus[on_cpu].dirtied_bytes, 4096 + SUMS_RUN_BYTES);
-	assert_int_equal(runs[on_cpu].ended, 1);
-	dirty(7, 4096);
+	assert_int_equal(device_sum().dirtied_bytes, 4096 + WP_MIB(9));
+	assert_int_equal(runs[on_cpu].ended, 0);
 	current_pid = 2;
 	dirty(7, 4096);
-	assert_int_equal(tasks[0].sums.dirtied_bytes, 2 * 4096 + SUMS_RUN_BYTES);
-	assert_int_equal(runs[on_cpu].ended, 2);
-	assert_int_equal(device_sum().dirtied_bytes, 3 * 4096 + SUMS_RUN_BYTES);
+	assert_int_equal(tasks[0].sums.dirtied_bytes, 4096 + WP_MIB(9));
+	assert_int_equal(runs[on_cpu].ended, 1);
+	assert_int_equal(device_sum().dirtied_bytes, 2 * 4096 + WP_MIB(9));
+}
+
+/* All block devices' own inodes are in one file system: theirs is told by the mapping. */
+TEST(a_run_on_a_block_device_is_of_one_mapping)
+{
+	const uint64_t nodes = 1;
+	const uint64_t one = 2;
+	const uint64_t other = 3;
+	struct dirt_run *run = &runs[on_cpu];
+
+	run_begin(run, one, 5, 7);
+	assert_true(run_goes_on(run, nodes, one, 5));
+	assert_false(run_goes_on(run, nodes, other, 5));
+	assert_false(run_goes_on(run, nodes, one, 6));
 }
 
 /* Two that take turns at every page cost more, and are told apart all the same. */
@@ -522,11 +560,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sums_are_what_was_written, begin),
 		cmocka_unit_test_setup(only_pauses_with_a_length_count, begin),
+		cmocka_unit_test_setup(the_newest_rate_counts_whichever_cpu_heard_it,
+				       begin),
+		cmocka_unit_test_setup(visits_without_a_write_do_not_count, begin),
 		cmocka_unit_test_setup(an_hour_does_not_drift, begin),
 		cmocka_unit_test_setup(full_tables_lose_events_and_nothing_else, begin),
-		cmocka_unit_test_setup(
-			a_run_goes_into_the_sums_when_it_is_long_or_another_begins,
-			begin),
+		cmocka_unit_test_setup(a_run_goes_into_the_sums_when_another_begins,
+				       begin),
+		cmocka_unit_test_setup(a_run_on_a_block_device_is_of_one_mapping, begin),
 		cmocka_unit_test_setup(runs_are_of_one_process_one_device_and_one_cpu,
 				       begin),
 		cmocka_unit_test(numbers_of_the_kernel_are_dev_t_here),
