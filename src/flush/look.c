@@ -157,15 +157,11 @@ static int ask_less(const struct flush_file *flush, const struct file_look *look
 	uint64_t known_bytes =
 		word_level(&flush->file->accounted_bytes) + look->dirtied_bytes;
 	uint64_t inflight_bytes = word_level(&flush->file->inflight_bytes);
-	uint64_t landed_bytes;
-	int error;
-
-	*pages = (struct kernel_pages){ .dirty_bytes = known_bytes };
-	if (!inflight_bytes)
-		return 0;
-	error = ask_flight(flush, pages);
-	landed_bytes =
+	int error = ask_flight(flush, pages);
+	/* in flight as far as somebody claims it: none of it when the visit before ended */
+	uint64_t landed_bytes =
 		sub_u64(inflight_bytes, pages->dirty_bytes + pages->writeback_bytes);
+
 	pages->dirty_bytes = sub_u64(known_bytes, landed_bytes + pages->writeback_bytes);
 	return error;
 }
