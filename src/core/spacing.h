@@ -21,7 +21,7 @@
 #define SPACING_EPOCH_NS WP_MS(250)
 #define SPACING_PROBE_Q10 (WP_Q10 + WP_Q10 / 4) /* while a larger window is tried */
 #define SPACING_STARTS 8                        /* fewer in an epoch prove nothing */
-#define SPACING_LAG_NS WP_MS(20) /* starts missed for longer are not made up for */
+#define SPACING_LAG_NS WP_MS(7) /* starts missed for longer are not made up for */
 
 struct spacing {
 	uint64_t gain_q10;

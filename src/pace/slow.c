@@ -16,7 +16,7 @@
 #include "shm/task.h"
 #include "shm/turn.h"
 
-#define HEADROOM_AUTO_PM 30       /* smallest that lets the queue run empty */
+#define HEADROOM_AUTO_PM 20       /* smallest that lets the queue run empty */
 #define OTHERS_GONE_NS WP_SEC(3)  /* silent for so long */
 #define HELD_MAX_BYTES WP_MIB(1)  /* no stream's buffer is larger */
 #define STRAY_MAX_BYTES WP_MIB(1) /* older ones are clean by now */
