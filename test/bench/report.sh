@@ -286,9 +286,10 @@ report_slower()
 	  tenth of a second: 2.5 % of a row, either way, about 1 % of the TOTAL.
 	- Under a limit of a few milliseconds of the device's speed (`thresh=1M`) there is less outstanding
 	  than it takes to keep the device busy between two looks at it.
-	- Writes at random places of an existing file (`table4` random-write): a unit gathers scattered
-	  pages since this bench found them started one at a time, but the speed learned from them can
-	  still be a fraction of the device's. Not mended yet.
+	- `table3`: fs_mark alone writes all that the device can (written), so what a writer beside it is
+	  given is missing there. Held to a rate R it leaves fs_mark about 1 - R / device.
+	- A device that stands still for most of a second now and then (`reports`, camera): a producer
+	  that plain never waits does when that is more than half of its limit, a second's worth.
 	- Where other programs want all CPUs (see the line under the title), a paced program does not come
 	  back in time to start the next unit; plain, the kernel's flusher does.
 	- What plain writes into memory and rewrites there before the kernel's 30 s are over reaches the
