@@ -55,7 +55,7 @@ place_run()
 
 case_matrix()
 {
-	local place run variant plain_said quick="^(btrfs|overlay|block|full)$"
+	local place plain_said quick="^(btrfs|overlay|block|full)$"
 
 	lab_require ext4 || impossible "$LAB_WHY"
 	install_program bindfs bindfs
@@ -64,13 +64,6 @@ case_matrix()
 	for place in $(matrix_places); do
 		wanted "$place" || continue
 		[ "$scope" = full ] || [[ $place =~ $quick ]] || continue
-		for ((run = 1; run <= runs; run++)); do
-			for variant in plain writepace; do
-				place_run "$place" "$run" $variant && continue
-				[ $? = 77 ] || fail "$place: $LAB_WHY"
-				skipped "$place" "$LAB_WHY"
-				continue 3
-			done
-		done
+		paired "$place" place_run
 	done
 }

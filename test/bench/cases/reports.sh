@@ -22,19 +22,12 @@ reports_rows()
 
 case_reports()
 {
-	local place run variant
+	local place
 
 	lab_require "$fs" "${fs_given:-btrfs}" || impossible "$LAB_WHY"
 	[ "$scope" = full ] || REPORTS_SPAN_S=5
 	for place in $REPORTS_PLACES; do
 		wanted "$place" || continue
-		for ((run = 1; run <= runs; run++)); do
-			for variant in plain writepace; do
-				reports_rows "$place" "$run" $variant && continue
-				[ $? = 77 ] || fail "$place: $LAB_WHY"
-				skipped "$place" "$LAB_WHY"
-				continue 3
-			done
-		done
+		paired "$place" reports_rows
 	done
 }
