@@ -5,6 +5,7 @@
 #include "core/position.h"
 
 #define HEADROOM_MAX_PM 500
+#define HELD_LEAST 16 /* of the speed, whatever others would take */
 
 static void restamp_bandwidth(struct control *control,
 			      const struct control_sample *sample)
@@ -292,7 +293,7 @@ static uint64_t held_bps(const struct control *control, uint64_t others_bps,
 	if (!speed_bps || used_pm == 1000)
 		return 0;
 	return max_u64(sub_u64(mul_div(speed_bps, used_pm, 1000), others_bps),
-		       speed_bps / 4);
+		       speed_bps / HELD_LEAST);
 }
 
 static void speed_update(struct control *control, const struct window_sample *window,

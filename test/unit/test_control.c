@@ -294,6 +294,19 @@ TEST(headroom_spreads_units_below_the_speed)
 	assert_true(control_interval_ns(&device.control) < 6300000);
 }
 
+TEST(headroom_gives_way_to_what_others_write)
+{
+	struct device device = held();
+
+	device.sample.others_bps = 6000000;
+	run(&device, WP_MS(10), 3600000);
+	assert_int_equal(device.control.held_bps, 3600000);
+	/* those who take all that there is leave a sixteenth */
+	device.sample.others_bps = 9500000;
+	run(&device, WP_MS(10), 625000);
+	assert_int_equal(device.control.held_bps, 625000);
+}
+
 TEST(headroom_limits_to_a_few_windows)
 {
 	struct device device = held();
@@ -619,6 +632,7 @@ int main(void)
 		cmocka_unit_test(one_slow_moment_is_no_fall),
 		cmocka_unit_test(stall_is_no_fall),
 		cmocka_unit_test(headroom_spreads_units_below_the_speed),
+		cmocka_unit_test(headroom_gives_way_to_what_others_write),
 		cmocka_unit_test(headroom_limits_to_a_few_windows),
 		cmocka_unit_test(headroom_waits_until_the_speed_is_known),
 		cmocka_unit_test(headroom_leaves_what_is_known_alone),
