@@ -23,6 +23,17 @@ hugepages_ask()
 	ARM[$2_max_ms]=$(arm_ratio "$(arm_value max_us "$said")" 1000 3)
 }
 
+# What is clean already fills the group, and the machine's host has given the memory. Why: one that
+# waits for those says nothing of the writer.
+hugepages_before()
+{
+	lab_cap 0
+	lab_run "$lab_build/test/lab/huge" $(($1 * 8)) >"$LAB_TMP/huge" &&
+		memory_run dd if=/dev/zero of="$LAB_MNT/before" bs=64k count=$(($1 * 16)) \
+			conv=fsync status=none || lab_fail "cannot fill the group" || return
+	lab_cap "$2"
+}
+
 # The writer goes on for as long as it takes: as much as the group has, twice over, is the most
 # that it can have dirty.
 hugepages_arm()
@@ -30,9 +41,9 @@ hugepages_arm()
 	local fs=$1 rate=$2 group_mb=$3 run=() pid=
 
 	ARM=()
-	lab_make "$fs" "$(arm_device_mb $((group_mb * 2)))" "$rate" || return
+	lab_make "$fs" "$(arm_device_mb $((group_mb * 3)))" "$rate" || return
 	lab_forget
-	memory_group "$group_mb" || return
+	memory_group "$group_mb" && hugepages_before "$group_mb" "$rate" || return
 	[ "$4" != writepace ] || run=("$LAB_WRITEPACE")
 	if [ "$4" != rest ]; then
 		setsid sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$MEMORY_GROUP" \
