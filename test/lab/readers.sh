@@ -13,6 +13,7 @@
 
 declare -A ARM
 READERS_RATE=26214400
+READERS_SETTLE_S=5 # until it is known who else is there, and what was outstanding has drained
 READERS_COPIES="1 2 3"
 
 # What is cold is read from the device: nothing of it was in memory since the mount.
@@ -75,7 +76,7 @@ readers_files()
 
 readers_arm()
 {
-	local fs=$1 span=$2 mb=$((READERS_RATE * ($2 + 4) / 1048576))
+	local fs=$1 span=$2 mb=$((READERS_RATE * ($2 + READERS_SETTLE_S + 3) / 1048576))
 	local readers_pids=() files read written start took
 
 	ARM=()
@@ -90,7 +91,7 @@ readers_arm()
 	setsid dd if="$LAB_MNT/read" of=/dev/null bs=1M status=none &
 	readers_pids+=($!)
 	readers_marker "$3"
-	lab_run sleep 1
+	lab_run sleep $READERS_SETTLE_S
 	[ "$(readers_files)" -gt 0 ] || [ "$3" != alone ] || lab_fail "fs_mark makes no file" ||
 		return
 	files=$(readers_files) read=$(readers_read) written=$(lab_written)

@@ -5,7 +5,7 @@
 # One device: others beside a writer, equal writers, a change of speed, a large file.
 
 bench_case fsync-beside-dd case_beside 150 60 "4 KiB write + fsync every 50 ms beside a dd and its sync"
-bench_case known-beside-dd case_beside 150 30 "the same beside a second dd, when the device's speed is known"
+bench_case known-beside-dd case_beside 150 60 "the same beside a second dd, when the device's speed is known"
 bench_case overwrite-beside-dd case_beside 150 30 "as fsync-beside-dd, over and over one block"
 bench_case light-beside-dd case_beside 150 70 "creating, appending, storing to a mapped page, no syncs"
 bench_case fairness case_fairness - - "Jain's index of 2, 10 and 100 equal dd, paced"

@@ -4,7 +4,7 @@
 #
 # Published table 4: what the forms of the task limit cost programs whose device keeps up.
 
-bench_case table4 case_penalties 1600 240 "published table 4: write, rewrite, random and mapped writes by task_limit"
+bench_case table4 case_penalties 1600 600 "published table 4: write, rewrite, random and mapped writes by task_limit"
 
 PENALTIES_RATE=209715200
 

@@ -13,7 +13,7 @@ case_readers()
 
 	lab_require "$fs" || impossible "$LAB_WHY"
 	install_program fsmark fs_mark || impossible "fs_mark is not installed (Debian: fsmark)"
-	[ "$scope" = full ] || span=6
+	[ "$scope" = full ] || span=10
 	for ((run = 1; run <= runs; run++)); do
 		for variant in alone plain writepace hold-100ms hold-0; do
 			say "run $run of $runs, $variant"

@@ -5,10 +5,10 @@
 # Published tables 1 and 2: rates until durable under a limit on dirty memory, on one device and
 # two, and how the shares of two devices follow the load.
 
-bench_case table1 case_table 1500 200 "published table 1: rates under limits, two devices, RAID0, RAID1"
+bench_case table1 case_table 1500 300 "published table 1: rates under limits, two devices, RAID0, RAID1"
 bench_case table1-turns case_turns - - "two devices, one four times slower, in turns: their shares"
 bench_case table1-move case_move - - "the load moves to a device 32 times slower: its share"
-bench_case table2 case_table 1500 200 "published table 2: rates of 1, 2, 10, 100 dd, a stick beside a disk"
+bench_case table2 case_table 1500 300 "published table 2: rates of 1, 2, 10, 100 dd, a stick beside a disk"
 bench_case requeue case_table 600 200 "the rows of table 2 that a wrong place in the queue cost most"
 
 # LAYOUT LIMIT FS WRITERS, a line each.
