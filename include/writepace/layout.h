@@ -21,7 +21,7 @@
 #define WP_DEVICES 256u
 #define WP_TASKS 4096u
 #define WP_FILES 8192u
-#define WP_CONTROL_WORDS 48u /* room for struct control */
+#define WP_CONTROL_WORDS 56u /* room for struct control */
 #define WP_VERDICT_WORDS 28u /* room for struct verdict */
 
 #define WP_PERIOD_AUTO UINT64_MAX /* in header.period_ns: core/period.h chooses */
@@ -235,7 +235,7 @@ struct wp_segment {
 };
 
 _Static_assert(sizeof(struct wp_header) == 256, "layout");
-_Static_assert(sizeof(struct wp_device) == 1088, "layout");
+_Static_assert(sizeof(struct wp_device) == 1152, "layout");
 _Static_assert(sizeof(struct wp_task) == 64, "layout");
 _Static_assert(sizeof(struct wp_file) == 128, "layout");
 _Static_assert(sizeof(struct wp_note) == 320, "layout");

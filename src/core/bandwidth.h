@@ -17,9 +17,10 @@
 #define BANDWIDTH_PERIOD_NS WP_SEC(3)    /* P */
 #define BANDWIDTH_INTERVAL_NS WP_MS(200) /* K4.3: shortest time between two updates */
 #define BANDWIDTH_FIRST_NS WP_MS(500)    /* busy time after which a first value stands */
-#define BANDWIDTH_FALL_NS WP_MS(200)     /* epoch; two below a half: it has become slow */
-#define BANDWIDTH_STALL_NS WP_SEC(1)     /* nothing completed for so long: not sampled */
-#define BANDWIDTH_HINT_NS WP_MS(25)      /* busy time after which last_bps hints at it */
+#define BANDWIDTH_SHOWN_NS \
+	WP_SEC(2) /* time, idle or not, that shows the least it can do */
+#define BANDWIDTH_STALL_NS WP_SEC(1) /* nothing completed for so long: not sampled */
+#define BANDWIDTH_HINT_NS WP_MS(25)  /* busy time after which last_bps hints at it */
 
 struct bandwidth {
 	uint64_t

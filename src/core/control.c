@@ -30,8 +30,9 @@ static void begin(struct control *control, const struct control_sample *sample)
 {
 	restamp_bandwidth(control, sample);
 	restamp_base(control, sample);
-	control->newcomer_stamp_ns = sample->now_ns;
-	control->newcomer_written_bytes = sample->written_bytes;
+	control->newcomer_stamp_ns = control->begin_ns = sample->now_ns;
+	control->newcomer_written_bytes = control->begin_written_bytes =
+		sample->written_bytes;
 	control->newcomer_bytes = LIMITS_NEWCOMER_BYTES;
 	set_base(control, BANDWIDTH_INIT_BPS);
 }
@@ -58,6 +59,23 @@ static void newcomer_step(struct control *control, const struct control_sample *
 		return;
 	control->newcomer_stamp_ns = sample->now_ns;
 	control->newcomer_written_bytes = sample->written_bytes;
+}
+
+/*
+ * Why not the first busy time alone: whoever writes more slowly than the device finds it busy for
+ * so long when it stands still, for a moment, and has shown before that it can do more.
+ */
+static void take_first(struct control *control, const struct control_sample *sample)
+{
+	uint64_t elapsed_ns = sub_u64(sample->now_ns, control->begin_ns);
+	uint64_t written_bytes =
+		sub_u64(sample->written_bytes, control->begin_written_bytes);
+
+	/* Why so long: less may be what a cache took at once. */
+	if (elapsed_ns >= BANDWIDTH_SHOWN_NS)
+		bandwidth_raise(&control->bandwidth, rate_of(written_bytes, elapsed_ns));
+	/* it takes the base rate along */
+	set_base(control, control->bandwidth.avg_bps);
 }
 
 /* Only what completed while the device was busy for us tells what it can do. */
@@ -91,18 +109,9 @@ static void bandwidth_update(struct control *control, const struct control_sampl
 		control->bandwidth = (struct bandwidth){ 0 };
 	control->bandwidth_given = 0;
 	bandwidth_step(&control->bandwidth, written_bytes, elapsed_ns);
-	/* the first value takes the base rate along */
 	if (!known)
-		set_base(control, control->bandwidth.avg_bps);
+		take_first(control, sample);
 	restamp_bandwidth(control, sample);
-}
-
-static void restamp_fall(struct control *control, const struct window_sample *sample,
-			 uint64_t low_bps)
-{
-	control->fall_stamp_ns = sample->now_ns;
-	control->fall_written_bytes = sample->written_bytes;
-	control->low_bps = low_bps;
 }
 
 /* Where the bandwidth jumps, the base rate goes with it: it is a part of it. */
@@ -141,32 +150,20 @@ static void fall(struct control *control, uint64_t rate_bps)
 	window_hold_anew(&control->window);
 }
 
-/*
- * The filters follow a device that becomes ten times slower in half a minute, and what is
- * outstanding takes as long to drain. Two epochs in a row below half of what is known are no
- * noise; one in which nothing completes at all is a stall, and tells nothing.
- */
-static void watch_fall(struct control *control, const struct window_sample *sample)
+static void fall_update(struct control *control, const struct window_sample *sample)
 {
-	uint64_t elapsed_ns = sub_u64(sample->now_ns, control->fall_stamp_ns);
-	uint64_t written_bytes =
-		sub_u64(sample->written_bytes, control->fall_written_bytes);
-	uint64_t rate_bps = rate_of(written_bytes, elapsed_ns);
+	struct fall_sample fall_sample = {
+		.now_ns = sample->now_ns,
+		.written_bytes = sample->written_bytes,
+		.known_bps = sample->busy && !control->held_bps ?
+				     control->bandwidth.avg_bps :
+				     0,
+		.edge = sample->edge,
+	};
+	uint64_t rate_bps = fall_step(&control->fall, &fall_sample);
 
-	if (!control->bandwidth.avg_bps || !sample->busy || control->held_bps ||
-	    elapsed_ns > 4 * BANDWIDTH_FALL_NS) {
-		restamp_fall(control, sample, 0);
-		return;
-	}
-	if (elapsed_ns < BANDWIDTH_FALL_NS + (sample->edge ? 0 : BANDWIDTH_FALL_NS / 2))
-		return;
-	if (!written_bytes || rate_bps >= control->bandwidth.avg_bps / 2) {
-		restamp_fall(control, sample, 0);
-		return;
-	}
-	if (control->low_bps)
-		fall(control, max_u64(rate_bps, control->low_bps));
-	restamp_fall(control, sample, rate_bps);
+	if (rate_bps)
+		fall(control, rate_bps);
 }
 
 static void base_update(struct control *control, const struct control_sample *sample,
@@ -360,7 +357,7 @@ void control_step(struct control *control, const struct control_sample *sample,
 	if (!control->bandwidth.avg_bps)
 		newcomer_step(control, sample);
 	bandwidth_update(control, sample);
-	watch_fall(control, &window);
+	fall_update(control, &window);
 	speed_update(control, &window, sample, bounds);
 	probe_update(control, sample, bounds);
 	burst_update(control, sample, bounds);

@@ -11,6 +11,7 @@
 
 #include "core/bandwidth.h"
 #include "core/burst.h"
+#include "core/fall.h"
 #include "core/limits.h"
 #include "core/probe.h"
 #include "core/ratelimit.h"
@@ -32,17 +33,16 @@ struct control {
 	uint64_t newcomer_stamp_ns;
 	uint64_t newcomer_written_bytes;
 	uint64_t newcomer_bytes;
+	uint64_t begin_ns; /* of the first step, and what was completed by then */
+	uint64_t begin_written_bytes;
 	uint64_t wall_bytes;
 	uint64_t seen_written_bytes; /* at the last step */
 	uint64_t moving;             /* 1: more than at the step before */
-	uint64_t fall_stamp_ns;
-	uint64_t fall_written_bytes;
-	uint64_t
-		low_bps; /* of the last epoch, where it was less than half of what is known */
 	uint64_t bandwidth_given; /* 1: the user's word, until there is a measured one */
 	uint64_t
 		held_bps; /* where others are: what is ours of speed.bps; 0 = all of it */
 	struct burst burst;
+	struct fall fall;
 	struct speed speed;
 	struct probe probe;
 	struct bandwidth bandwidth;

@@ -192,7 +192,9 @@ static void mend_control(struct control *control, const struct control_sample *s
 		    sample->dirtied_bytes);
 	mend_sample(&control->window.epoch_ns, &control->window.epoch_written_bytes,
 		    sample->now_ns, sample->written_bytes);
-	mend_sample(&control->fall_stamp_ns, &control->fall_written_bytes, sample->now_ns,
+	mend_sample(&control->fall.stamp_ns, &control->fall.written_bytes, sample->now_ns,
+		    sample->written_bytes);
+	mend_sample(&control->begin_ns, &control->begin_written_bytes, sample->now_ns,
 		    sample->written_bytes);
 	if (control->speed.begin_ns)
 		mend_sample(&control->speed.begin_ns, &control->speed.begin_written_bytes,

@@ -285,14 +285,17 @@ report_slower()
 	  whose fsync writes most, that costs most.
 	- The first 4 MiB to a device never seen before are written in small units, until its speed is
 	  known. Where nobody else writes they land as early as plain's; beside others that is not sure.
-	- A row of the quick tables 1 and 2 takes 4 s, and the cap gives a device its share in pieces of a
-	  tenth of a second: 2.5 % of a row, either way, about 1 % of the TOTAL.
+	- Tables 1 and 2: plain keeps the device full from the first byte to the last, so there is nothing
+	  to win. A paced row loses some 10 ms at its begin and end, 0.2 % of the 6 s of a quick one; the
+	  cap gives a device its share in pieces of a tenth of a second, 1.6 % of it, either way.
 	- Under a limit of a few milliseconds of the device's speed (`thresh=1M`) there is less outstanding
 	  than it takes to keep the device busy between two looks at it.
 	- `table3`: fs_mark alone writes all that the device can (written), so what a writer beside it is
-	  given is missing there. Held to a rate R it leaves fs_mark about 1 - R / device.
+	  given is missing there, a sixteenth of the device at least.
 	- A device that stands still for most of a second now and then (`reports`, camera): a producer
-	  that plain never waits does when that is more than half of its limit, a second's worth.
+	  that plain never waits does when that is more than what is left of its limit, 4 MiB until the
+	  device's speed is known; and where the journal is full meanwhile, it waits in starting writeback,
+	  where plain the kernel's flusher does.
 	- Where other programs want all CPUs (see the line under the title), a paced program does not come
 	  back in time to start the next unit; plain, the kernel's flusher does.
 	- What plain writes into memory and rewrites there before the kernel's 30 s are over reaches the

@@ -270,6 +270,32 @@ TEST(stall_is_no_fall)
 	assert_int_equal(device.control.bandwidth.avg_bps, 100000000);
 }
 
+TEST(pause_of_a_card_is_no_fall)
+{
+	struct device device = known(10000000);
+
+	run(&device, WP_MS(900), 200000);
+	run(&device, WP_SEC(1), 10000000);
+	assert_true(device.control.bandwidth.avg_bps > 7500000);
+	/* but what goes on is one */
+	run(&device, WP_MS(1400), 200000);
+	assert_near(device.control.bandwidth.avg_bps, 200000, 200000);
+}
+
+TEST(first_bandwidth_is_not_that_of_a_pause)
+{
+	struct device device = newcomer();
+
+	/* 4 MB/s, and idle in between */
+	for (int i = 0; i < 220; i++) {
+		run(&device, WP_MS(10), 4000000);
+		device.sample.idle_ns = device.sample.now_ns;
+	}
+	assert_int_equal(device.control.bandwidth.avg_bps, 0);
+	run(&device, WP_MS(520), 200000);
+	assert_in_range(device.control.bandwidth.avg_bps, 3000000, 4000000);
+}
+
 /* Known to a percent, and others are there. */
 static struct device held(void)
 {
@@ -631,6 +657,8 @@ int main(void)
 		cmocka_unit_test(half_as_fast_is_left_to_the_filters),
 		cmocka_unit_test(one_slow_moment_is_no_fall),
 		cmocka_unit_test(stall_is_no_fall),
+		cmocka_unit_test(pause_of_a_card_is_no_fall),
+		cmocka_unit_test(first_bandwidth_is_not_that_of_a_pause),
 		cmocka_unit_test(headroom_spreads_units_below_the_speed),
 		cmocka_unit_test(headroom_gives_way_to_what_others_write),
 		cmocka_unit_test(headroom_limits_to_a_few_windows),
