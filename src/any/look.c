@@ -139,14 +139,29 @@ bool look_has_signal(pid_t thread)
 
 /* ---------------------------------------------------------------------- files -- */
 
+struct name {
+	char digits[16];
+};
+
+/* Why not printf: one is wanted for each call. */
+static const char *name_of(int number, struct name *name)
+{
+	char *at = name->digits + sizeof(name->digits) - 1;
+
+	*at = '\0';
+	for (unsigned left = (unsigned)number; left || !*at; left /= 10)
+		*--at = (char)('0' + left % 10);
+	return at;
+}
+
 bool look_at(int descriptors, int number, struct look_file *file)
 {
-	char name[16];
+	struct name name;
 	struct statx stx;
 
-	snprintf(name, sizeof(name), "%d", number);
 	/* Why not stat: a network's or a program's file system would be asked. */
-	if (statx(descriptors, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &stx))
+	if (statx(descriptors, name_of(number, &name), AT_STATX_DONT_SYNC,
+		  STATX_TYPE | STATX_INO, &stx))
 		return false;
 	file->pacable = S_ISREG(stx.stx_mode) || S_ISBLK(stx.stx_mode);
 	file->inode = stx.stx_ino;
@@ -254,7 +269,7 @@ static bool is_remote(pid_t thread, uint64_t device)
 int look_open(pid_t thread, int descriptors, int number, const struct look_file *file,
 	      struct backing *backing)
 {
-	char name[16];
+	struct name name;
 	int path_fd;
 	int fd = -1;
 
@@ -262,8 +277,7 @@ int look_open(pid_t thread, int descriptors, int number, const struct look_file 
 	if (!file->pacable || is_remote(thread, file->device))
 		return -1;
 	/* Order: hold on to the file first; what it is does not change any more. */
-	snprintf(name, sizeof(name), "%d", number);
-	path_fd = openat(descriptors, name, O_PATH | O_CLOEXEC);
+	path_fd = openat(descriptors, name_of(number, &name), O_PATH | O_CLOEXEC);
 	if (path_fd < 0)
 		return -1;
 	kernel_backing_as(path_fd, flags_of(thread, number), backing);
