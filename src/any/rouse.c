@@ -24,8 +24,7 @@ bool rouse_prepare(void)
 static void set_timer(uint64_t span_us)
 {
 	struct itimerval timer = {
-		.it_value = { .tv_sec = (time_t)(span_us / 1000000),
-			      .tv_usec = (suseconds_t)(span_us % 1000000) },
+		.it_value = { .tv_usec = (suseconds_t)span_us },
 		.it_interval = { .tv_usec = AGAIN_US },
 	};
 
@@ -34,7 +33,7 @@ static void set_timer(uint64_t span_us)
 
 void rouse_at(uint64_t wake_ns, uint64_t now_ns)
 {
-	if (set_ns && set_ns <= wake_ns)
+	if (set_ns > now_ns && set_ns <= wake_ns)
 		return;
 	set_ns = wake_ns;
 	/* 0 would switch it off. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal that ends a wait which knows no time-out.
+ * A signal that ends a wait which knows no time-out, in less than a second.
  */
 #ifndef WP_ANY_ROUSE_H
 #define WP_ANY_ROUSE_H

@@ -30,7 +30,7 @@
 
 #define EVENTS 64
 #define DIRECT_LEAST_NS WP_US(200)
-#define DIRECT_LONGEST_NS WP_MS(10) /* other events are not seen meanwhile */
+#define EVENTS_NS WP_MS(10) /* how late others are seen while calls come */
 
 static struct notify notify;
 static struct pace_process like;
@@ -202,28 +202,32 @@ static bool see_events(int poll_fd, uint64_t wake_ns, uint64_t now_ns)
  * the caller gets back with the answer. Behind an epoll each goes to another processor and to
  * another cache every time: ten times as long. False: it is time to look for other events.
  */
-static bool wait_call(uint64_t wake_ns, uint64_t now_ns)
+static bool wait_call(uint64_t until_ns, uint64_t now_ns)
 {
-	rouse_at(min_u64(wake_ns, now_ns + DIRECT_LONGEST_NS), now_ns);
-	if (receive())
-		return true;
-	rouse_stop();
-	return false;
+	if (until_ns <= now_ns)
+		return false;
+	rouse_at(until_ns, now_ns);
+	return receive();
 }
 
 static void look_out(int poll_fd)
 {
+	uint64_t looked_ns = 0;
 	bool inhabited = true;
 
 	while (inhabited) {
 		uint64_t now_ns = kernel_now_ns();
 		uint64_t wake_ns = min_u64(fiber_next_ns(), tidy_step(now_ns));
+		uint64_t until_ns = min_u64(wake_ns, looked_ns + EVENTS_NS);
+		bool calls_come = now_ns < called_ns + EVENTS_NS &&
+				  now_ns + DIRECT_LEAST_NS < wake_ns;
 
-		if (now_ns > called_ns + DIRECT_LONGEST_NS ||
-		    wake_ns < now_ns + DIRECT_LEAST_NS)
-			inhabited = see_events(poll_fd, wake_ns, now_ns);
-		else if (!wait_call(wake_ns, now_ns))
-			inhabited = see_events(poll_fd, now_ns, now_ns);
+		if (!calls_come || !wait_call(until_ns, now_ns)) {
+			rouse_stop();
+			inhabited = see_events(poll_fd, calls_come ? now_ns : wake_ns,
+					       now_ns);
+			looked_ns = kernel_now_ns();
+		}
 		fiber_run_due(kernel_now_ns());
 	}
 }
