@@ -104,11 +104,13 @@ static int receive_listener(int channel)
 static void detach(int channel)
 {
 	struct rlimit files;
+	/* Order: the caller may have none of the three, then it is one of them. */
+	int above = fcntl(channel, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
-	dup2(channel, STDERR_FILENO + 1);
+	dup2(above, STDERR_FILENO + 1);
 	kernel_close_from(STDERR_FILENO + 2);
 	if (chdir("/"))
 		_exit(1);
