@@ -171,8 +171,13 @@ bool look_at(int descriptors, int number, struct look_file *file)
 	return true;
 }
 
-/* The flags of a descriptor of another process; -1 = unknown. */
-static int flags_of(pid_t thread, int number)
+struct details {
+	int flags; /* -1 = unknown */
+	bool leased;
+};
+
+/* What else is told of a descriptor of another process. */
+static struct details details_of(pid_t thread, int number)
 {
 	char text[4096];
 	uint64_t flags;
@@ -182,7 +187,10 @@ static int flags_of(pid_t thread, int number)
 
 	if (fd >= 0)
 		close(fd);
-	return known ? (int)flags : -1;
+	return (struct details){
+		.flags = known ? (int)flags : -1,
+		.leased = known && strstr(text, ": LEASE "),
+	};
 }
 
 static bool is_writable(int flags)
@@ -196,7 +204,7 @@ int look_nth_writable(pid_t thread, int descriptors, int nth)
 
 	for (int number = STDERR_FILENO + 1; number < NUMBERS; number++) {
 		if (look_at(descriptors, number, &file) && file.pacable &&
-		    is_writable(flags_of(thread, number)) && !nth--)
+		    is_writable(details_of(thread, number).flags) && !nth--)
 			return number;
 	}
 	return -1;
@@ -269,6 +277,7 @@ static bool is_remote(pid_t thread, uint64_t device)
 int look_open(pid_t thread, int descriptors, int number, const struct look_file *file,
 	      struct backing *backing)
 {
+	struct details details;
 	struct name name;
 	int path_fd;
 	int fd = -1;
@@ -280,8 +289,11 @@ int look_open(pid_t thread, int descriptors, int number, const struct look_file 
 	path_fd = openat(descriptors, name_of(number, &name), O_PATH | O_CLOEXEC);
 	if (path_fd < 0)
 		return -1;
-	kernel_backing_as(path_fd, flags_of(thread, number), backing);
-	if (backing->device != file->device || backing->inode != file->inode)
+	details = details_of(thread, number);
+	kernel_backing_as(path_fd, details.flags, backing);
+	/* Why the lease: who opens the file breaks it. */
+	if (backing->device != file->device || backing->inode != file->inode ||
+	    details.leased)
 		*backing = (struct backing){ .kind = BACKING_NONE };
 	if (backing->kind == BACKING_FILE || backing->kind == BACKING_BLOCK) {
 		fd = open_path(O_RDONLY | O_NONBLOCK | O_NOCTTY, "/proc/self/fd/%d",
