@@ -61,9 +61,12 @@ static int time_writes(const char *how, long count, int to, size_t bytes)
 	bool durable = !strcmp(how, "--durable");
 	bool extend = durable || !strcmp(how, "--extend");
 	bool often = !strcmp(how, "--often");
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns;
 	off_t at = 0;
 
+	/* Why: else all of it is one page of zeros, which no cache is too small for. */
+	memset(block, 'w', bytes);
+	begin_ns = now_ns();
 	for (long i = 0; i < count; i++) {
 		if (often)
 			sleep_until(begin_ns + (uint64_t)i * OFTEN_NS);
