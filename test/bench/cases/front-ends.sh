@@ -2,7 +2,7 @@
 # shellcheck disable=SC2034,SC2154 # shared with bench
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the second front end costs beside the first, and beside the smallest filters there are.
+# What the second front end costs beside the first, and beside the smallest filters and the emptiest supervisor there are.
 
 bench_case front-ends case_front_ends 1000 200 "a write of 1 byte to 1 MiB, plain, preloaded, under --any; a dd at 200 MB/s"
 
@@ -16,7 +16,7 @@ front_ends_write()
 	local -A least=()
 
 	for ((round = 0; round < ROUNDS; round++)); do
-		for variant in plain filter-all filter writepace any; do
+		for variant in plain filter-all filter notify writepace any; do
 			rm -f "$4"
 			if [ "$1" = time ]; then
 				lab_forget
@@ -32,7 +32,7 @@ front_ends_write()
 		done
 	done
 	rm -f "$4"
-	for variant in plain filter-all filter writepace any; do
+	for variant in plain filter-all filter notify writepace any; do
 		row "$variant" "$run" "$5" "${least[$variant]}"
 	done
 }
@@ -69,7 +69,8 @@ case_front_ends()
 {
 	local run round variant
 	local -A front=([plain]="env" [writepace]="$LAB_WRITEPACE" [any]="$LAB_WRITEPACE --any"
-		[filter-all]="$LAB_TMP/bare all" [filter]="$LAB_TMP/bare length")
+		[filter-all]="$LAB_TMP/bare all" [filter]="$LAB_TMP/bare length"
+		[notify]="$LAB_TMP/bare notify")
 
 	{
 		"${CC:-cc}" -O2 -o "$LAB_TMP/copy" "$source_dir/test/any/copy.c" &&
