@@ -139,14 +139,29 @@ bool look_has_signal(pid_t thread)
 
 /* ---------------------------------------------------------------------- files -- */
 
+struct name {
+	char digits[16];
+};
+
+/* Why not printf: one is wanted for each call. */
+static const char *name_of(int number, struct name *name)
+{
+	char *at = name->digits + sizeof(name->digits) - 1;
+
+	*at = '\0';
+	for (unsigned left = (unsigned)number; left || !*at; left /= 10)
+		*--at = (char)('0' + left % 10);
+	return at;
+}
+
 bool look_at(int descriptors, int number, struct look_file *file)
 {
-	char name[16];
+	struct name name;
 	struct statx stx;
 
-	snprintf(name, sizeof(name), "%d", number);
 	/* Why not stat: a network's or a program's file system would be asked. */
-	if (statx(descriptors, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &stx))
+	if (statx(descriptors, name_of(number, &name), AT_STATX_DONT_SYNC,
+		  STATX_TYPE | STATX_INO, &stx))
 		return false;
 	file->pacable = S_ISREG(stx.stx_mode) || S_ISBLK(stx.stx_mode);
 	file->inode = stx.stx_ino;
@@ -156,8 +171,13 @@ bool look_at(int descriptors, int number, struct look_file *file)
 	return true;
 }
 
-/* The flags of a descriptor of another process; -1 = unknown. */
-static int flags_of(pid_t thread, int number)
+struct details {
+	int flags; /* -1 = unknown */
+	bool leased;
+};
+
+/* What else is told of a descriptor of another process. */
+static struct details details_of(pid_t thread, int number)
 {
 	char text[4096];
 	uint64_t flags;
@@ -167,7 +187,10 @@ static int flags_of(pid_t thread, int number)
 
 	if (fd >= 0)
 		close(fd);
-	return known ? (int)flags : -1;
+	return (struct details){
+		.flags = known ? (int)flags : -1,
+		.leased = known && strstr(text, ": LEASE "),
+	};
 }
 
 static bool is_writable(int flags)
@@ -181,7 +204,7 @@ int look_nth_writable(pid_t thread, int descriptors, int nth)
 
 	for (int number = STDERR_FILENO + 1; number < NUMBERS; number++) {
 		if (look_at(descriptors, number, &file) && file.pacable &&
-		    is_writable(flags_of(thread, number)) && !nth--)
+		    is_writable(details_of(thread, number).flags) && !nth--)
 			return number;
 	}
 	return -1;
@@ -254,7 +277,8 @@ static bool is_remote(pid_t thread, uint64_t device)
 int look_open(pid_t thread, int descriptors, int number, const struct look_file *file,
 	      struct backing *backing)
 {
-	char name[16];
+	struct details details;
+	struct name name;
 	int path_fd;
 	int fd = -1;
 
@@ -262,12 +286,14 @@ int look_open(pid_t thread, int descriptors, int number, const struct look_file 
 	if (!file->pacable || is_remote(thread, file->device))
 		return -1;
 	/* Order: hold on to the file first; what it is does not change any more. */
-	snprintf(name, sizeof(name), "%d", number);
-	path_fd = openat(descriptors, name, O_PATH | O_CLOEXEC);
+	path_fd = openat(descriptors, name_of(number, &name), O_PATH | O_CLOEXEC);
 	if (path_fd < 0)
 		return -1;
-	kernel_backing_as(path_fd, flags_of(thread, number), backing);
-	if (backing->device != file->device || backing->inode != file->inode)
+	details = details_of(thread, number);
+	kernel_backing_as(path_fd, details.flags, backing);
+	/* Why the lease: who opens the file breaks it. */
+	if (backing->device != file->device || backing->inode != file->inode ||
+	    details.leased)
 		*backing = (struct backing){ .kind = BACKING_NONE };
 	if (backing->kind == BACKING_FILE || backing->kind == BACKING_BLOCK) {
 		fd = open_path(O_RDONLY | O_NONBLOCK | O_NOCTTY, "/proc/self/fd/%d",

@@ -152,6 +152,8 @@ both "a stopped job goes on" bash -c '
 both "no child that the command does not know" sh -c '
 	wait; read -r children </proc/$$/task/$$/children; echo "[$children]"'
 both "nothing open that the command does not know" sh -c 'ls /proc/self/fd'
+("$writepace" --any ./copy source target 65536 <&- >&- 2>&-)
+is "without standard input, output and error" "$? $(cmp source target 2>&1)" "0 "
 both "a pipe ends with the command" sh -c '(sleep 0.2; echo late) & echo early'
 
 # One inside another is one, and a library inside it does nothing.

@@ -7,6 +7,7 @@
  *	copy --time COUNT TO BYTES	over and over the same 64 MiB, more than a cache of
  *					the processor holds
  *	copy --extend COUNT TO BYTES	one after the other
+ *	copy --durable COUNT TO BYTES	the same, with a sync of it at the end
  *	copy --often COUNT TO BYTES	as --time, but 10,000 a second
  */
 #include <errno.h>
@@ -57,11 +58,15 @@ static int copy(int from, int to, size_t bytes)
 
 static int time_writes(const char *how, long count, int to, size_t bytes)
 {
-	bool extend = !strcmp(how, "--extend");
+	bool durable = !strcmp(how, "--durable");
+	bool extend = durable || !strcmp(how, "--extend");
 	bool often = !strcmp(how, "--often");
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns;
 	off_t at = 0;
 
+	/* Why: else all of it is one page of zeros, which no cache is too small for. */
+	memset(block, 'w', bytes);
+	begin_ns = now_ns();
 	for (long i = 0; i < count; i++) {
 		if (often)
 			sleep_until(begin_ns + (uint64_t)i * OFTEN_NS);
@@ -71,6 +76,8 @@ static int time_writes(const char *how, long count, int to, size_t bytes)
 		if (at >= WRAP_BYTES && !extend)
 			at = 0;
 	}
+	if (durable && fsync(to))
+		return -1;
 	printf("%.1f\n", (double)(now_ns() - begin_ns) / (double)count);
 	return 0;
 }
@@ -83,8 +90,9 @@ int main(int argc, char **argv)
 	int result;
 
 	if (argc < 4 || argc > 5 || !bytes || bytes > sizeof(block)) {
-		fprintf(stderr, "usage: copy FROM TO BYTES | "
-				"copy --time|--extend|--often COUNT TO BYTES\n");
+		fprintf(stderr,
+			"usage: copy FROM TO BYTES | "
+			"copy --time|--extend|--durable|--often COUNT TO BYTES\n");
 		return 2;
 	}
 	to = open(argv[argc - 2], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

@@ -323,6 +323,19 @@ static int other_sees_lock(void)
 	return WEXITSTATUS(ended(pid));
 }
 
+/* Who opens the file breaks it, and the signal for that ends a program that expects none. */
+static void keep_lease(void)
+{
+	int fd = made("leased");
+
+	if (fcntl(fd, F_SETLEASE, F_WRLCK))
+		return;
+	write_mib(fd, 8);
+	if (fcntl(fd, F_GETLEASE) != F_WRLCK)
+		wrong("a lease is broken");
+	close(fd);
+}
+
 static void locks(void)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -339,6 +352,7 @@ static void locks(void)
 	close(fd);
 	if (other_sees_lock())
 		wrong("kept after close: %d", other_sees_lock());
+	keep_lease();
 }
 
 /* What was built can be executed at once. ARGUMENT is a program. */
