@@ -285,7 +285,7 @@ static void assert_learns(struct wp_device *device, uint64_t *word)
 	assert_true(control.window.epoch_ns <= NOW + WP_SEC(10));
 	assert_int_not_equal(control.window.phase, WINDOW_START);
 	assert_true(control.spacing.epoch_ns <= NOW + WP_SEC(10));
-	assert_true(control.fall_stamp_ns <= NOW + WP_SEC(10));
+	assert_true(control.fall.stamp_ns <= NOW + WP_SEC(10));
 	assert_near(control.speed.bps, expected.speed.bps, WP_MIB(1));
 }
 
@@ -302,8 +302,10 @@ TEST(device_learns_whatever_lies_ahead)
 		offsetof(struct control, window.epoch_written_bytes),
 		offsetof(struct control, spacing.epoch_ns),
 		offsetof(struct control, spacing.epoch_written_bytes),
-		offsetof(struct control, fall_stamp_ns),
-		offsetof(struct control, fall_written_bytes),
+		offsetof(struct control, fall.stamp_ns),
+		offsetof(struct control, fall.written_bytes),
+		offsetof(struct control, begin_ns),
+		offsetof(struct control, begin_written_bytes),
 		offsetof(struct control, speed.begin_ns),
 		offsetof(struct control, speed.begin_written_bytes),
 	};

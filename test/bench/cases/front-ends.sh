@@ -2,7 +2,8 @@
 # shellcheck disable=SC2034,SC2154 # shared with bench
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the second front end costs beside the first, and beside the smallest filters and the emptiest supervisor there are.
+# What the second front end costs beside the first, and beside the smallest filters and the
+# emptiest supervisor there are.
 
 bench_case front-ends case_front_ends 1000 200 "a write of 1 byte to 1 MiB, plain, preloaded, under --any; a dd at 200 MB/s"
 
