@@ -326,7 +326,7 @@ report_stop()
 
 report_all()
 {
-	local case
+	local case machine
 
 	report_tmp=$(mktemp) || fail "no temporary file"
 	trap report_stop EXIT
@@ -340,7 +340,9 @@ report_all()
 	[ "$scope" = full ] || report_longest_s=240
 	. "$source_dir/test/bench/results.sh"
 	if [ -z "$page_only" ]; then
-		report_machine >"$report_values/machine.md"
+		# Why not at once: a page of before is a part of what is committed.
+		machine=$(report_machine)
+		echo "$machine" >"$report_values/machine.md"
 		for case in "${case_names[@]}"; do
 			echo "bench: $case, $SECONDS s so far" >&2
 			report_run "$case"

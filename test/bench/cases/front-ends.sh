@@ -7,8 +7,6 @@
 
 bench_case front-ends case_front_ends 1000 200 "a write of 1 byte to 1 MiB, plain, preloaded, under --any; a dd at 200 MB/s"
 
-ROUNDS=5
-
 # front_ends_write HOW COUNT BYTES FILE METRIC: the program is the same, but --any gets it without a
 # loader. Of several rounds the least: what else the machine does only adds.
 front_ends_write()
@@ -16,7 +14,7 @@ front_ends_write()
 	local variant nanoseconds
 	local -A least=()
 
-	for ((round = 0; round < ROUNDS; round++)); do
+	for ((round = 0; round < rounds; round++)); do
 		for variant in plain filter-all filter notify writepace any; do
 			rm -f "$4"
 			if [ "$1" = time ]; then
@@ -68,11 +66,12 @@ front_ends_share()
 
 case_front_ends()
 {
-	local run round variant
+	local run round variant rounds=5
 	local -A front=([plain]="env" [writepace]="$LAB_WRITEPACE" [any]="$LAB_WRITEPACE --any"
 		[filter-all]="$LAB_TMP/bare all" [filter]="$LAB_TMP/bare length"
 		[notify]="$LAB_TMP/bare notify")
 
+	[ "$scope" = full ] || rounds=3
 	{
 		"${CC:-cc}" -O2 -o "$LAB_TMP/copy" "$source_dir/test/any/copy.c" &&
 			"${CC:-cc}" -O2 -o "$LAB_TMP/bare" "$source_dir/test/any/bare.c" &&
