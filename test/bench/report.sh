@@ -296,6 +296,9 @@ report_slower()
 	  that plain never waits does when that is more than what is left of its limit, 4 MiB until the
 	  device's speed is known; and where the journal is full meanwhile, it waits in starting writeback,
 	  where plain the kernel's flusher does.
+	- `table5` in a larger group (`bench table5`, 512 MB): the longest of 230 waits for a huge page was
+	  39 to 52 ms beside a paced writer, 1 to 12 ms at rest, 800 to 1600 ms plain (three pairs). The
+	  program does not sleep in it: reclaim or the machine's host is at work.
 	- Where other programs want all CPUs (see the line under the title), a paced program does not come
 	  back in time to start the next unit; plain, the kernel's flusher does.
 	- What plain writes into memory and rewrites there before the kernel's 30 s are over reaches the
