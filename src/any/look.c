@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "host/sys.h"
 
 #define PATH_BYTES 64
@@ -146,12 +147,10 @@ struct name {
 /* Why not printf: one is wanted for each call. */
 static const char *name_of(int number, struct name *name)
 {
-	char *at = name->digits + sizeof(name->digits) - 1;
+	struct text text = text_on(name->digits, sizeof(name->digits));
 
-	*at = '\0';
-	for (unsigned left = (unsigned)number; left || !*at; left /= 10)
-		*--at = (char)('0' + left % 10);
-	return at;
+	text_add_u64(&text, (unsigned)number);
+	return name->digits;
 }
 
 bool look_at(int descriptors, int number, struct look_file *file)
