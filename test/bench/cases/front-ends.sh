@@ -11,11 +11,11 @@ bench_case front-ends case_front_ends 1000 200 "a write of 1 byte to 1 MiB, plai
 # loader. Of several rounds the least: what else the machine does only adds.
 front_ends_write()
 {
-	local variant nanoseconds
+	local variant nanoseconds variants="plain filter-all filter notify writepace any"
 	local -A least=()
 
 	for ((round = 0; round < rounds; round++)); do
-		for variant in plain filter-all filter notify writepace any; do
+		for variant in $variants; do
 			rm -f "$4"
 			if [ "$1" = time ]; then
 				lab_forget
@@ -31,7 +31,7 @@ front_ends_write()
 		done
 	done
 	rm -f "$4"
-	for variant in plain filter-all filter notify writepace any; do
+	for variant in $variants; do
 		row "$variant" "$run" "$5" "${least[$variant]}"
 	done
 }
