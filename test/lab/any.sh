@@ -106,6 +106,7 @@ is "the other still waits" "$(tail -n 1 "$LAB_TMP/beside")" 1
 # --- beside an fsync loop -----------------------------------------------------------------
 
 ARM_KNOWN=1
+BESIDE_MB=150
 
 # A static program: Go's, whose copies are large; without a compiler for it C's.
 beside_program()
@@ -114,14 +115,15 @@ beside_program()
 	ARM_COPY=(sh -c 'exec "$0" "$1" "$2" 65536' "$copy")
 	GOCACHE=$LAB_TMP/cache CGO_ENABLED=0 GO111MODULE=off go build -o "$LAB_TMP/gocopy" \
 		"$here/../any/copy.go" 2>/dev/null && ARM_COPY=("$LAB_TMP/gocopy")
-	arm_source 150 || bail_out "$LAB_WHY"
+	arm_source $BESIDE_MB || bail_out "$LAB_WHY"
 }
 
 # beside FS P50_MS P99_MS SHARE
 beside()
 {
-	arm_beside fsync "$1" $RATE 150 "${any[@]}" || bail_out "$LAB_WHY"
-	compare "$1: 150 MB by $(basename "${ARM_COPY[0]}"): fsync beside it, p50 in ms" "${ARM[fsync_p50_ms]}" le "$2"
+	arm_beside fsync "$1" $RATE $BESIDE_MB "${any[@]}" || bail_out "$LAB_WHY"
+	compare "$1: $BESIDE_MB MB by ${ARM_COPY[0]##*/}: fsync beside it, p50 in ms" \
+		"${ARM[fsync_p50_ms]}" le "$2"
 	compare "$1: p99 in ms" "${ARM[fsync_p99_ms]}" le "$3"
 	compare "$1: the copy's rate by the device's" \
 		"$(arm_ratio "${ARM[rate_bps]}" $RATE 3)" ge "$4"
